@@ -1,0 +1,3 @@
+//! Finding a run's inputs: names, metadata, traces, GT, task facts, configuration.
+
+pub mod task_facts;

@@ -1,0 +1,28 @@
+//! `trace-audit` answers one question about a run of a coding agent: was the patch written, or
+//! copied from the ground truth (GT)?
+//!
+//! ```text
+//! run dir ─experiment─> trace files ─trace──> events ─┬─> rules ──────> findings ──┐
+//!             │                                       └─> provenance ─> ledger ────┤
+//!             ├─> work tree vs base ─patch─> agent patch ─┐                        ├─> facts
+//!             └─> GT, file lists, task facts ─────────────┴─> similarity ──────────┘
+//!     facts of one or many runs ─> verdict (a pure function) ─> report
+//! ```
+//!
+//! Everything flows in one direction. Adapters in [`trace`] know the log formats and no rules;
+//! [`rules`] knows events and no JSON; [`similarity`] knows patches and no traces; [`verdict`] is a
+//! pure function of one struct of measurements; only the binary prints.
+
+pub mod audit;
+pub mod error;
+pub mod experiment;
+pub mod patch;
+pub mod provenance;
+pub mod report;
+pub mod rules;
+pub mod shell;
+pub mod similarity;
+pub mod trace;
+pub mod verdict;
+
+pub use error::{Error, Result};

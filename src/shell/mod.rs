@@ -1,0 +1,3 @@
+//! Command text: what would be executed, and what is only data.
+
+pub mod model;

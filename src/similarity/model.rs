@@ -1,0 +1,147 @@
+//! The numbers of a comparison, with their numerators and denominators.
+
+use serde::{Deserialize, Serialize};
+
+use crate::patch::model::FileStatus;
+
+/// A share that remembers what it is a share of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// How many of them.
+    pub num: u64,
+    /// How many there are.
+    pub den: u64,
+}
+
+impl Ratio {
+    /// `num` of `den`.
+    pub fn new(num: u64, den: u64) -> Self {
+        Self { num, den }
+    }
+
+    /// The share in 0..=1, or `None` when there is nothing to share.
+    pub fn value(self) -> Option<f64> {
+        (self.den > 0).then(|| self.num as f64 / self.den as f64)
+    }
+
+    /// The share, with 0 when there is nothing to share.
+    pub fn or_zero(self) -> f64 {
+        self.value().unwrap_or(0.0)
+    }
+}
+
+/// One GT file against the agent's patch.
+#[derive(Debug, Clone, Serialize)]
+pub struct FileSimilarity {
+    /// Path in the GT (the new one; the old one of a deleted file).
+    pub path: String,
+    /// Path in the agent's patch that it was compared with.
+    pub paired_with: Option<String>,
+    /// Counts for the measures: in the hand-written list, or not generated where there is no list.
+    pub hand_written: bool,
+    /// Made by a generator (listed or detected).
+    pub generated: bool,
+    /// A test, by its path.
+    #[serde(skip)]
+    pub test: bool,
+    /// What the GT does to it.
+    pub status: FileStatus,
+    /// Added lines in the GT.
+    pub gt_lines: u64,
+    /// Distinctive lines among them (distinct).
+    pub distinctive: u64,
+    /// Distinctive lines that the paired file has too.
+    pub shared: u64,
+    /// Shared / GT, over distinct raw added lines (the rule that many scripts call "Jaccard").
+    pub containment: Option<f64>,
+    /// Shared / union, over distinct raw added lines.
+    pub jaccard: Option<f64>,
+    /// Larger of distinctive containment and 12-token containment; `None` without either.
+    pub copy_score: Option<f64>,
+    /// Longest run of consecutive identical normalised lines.
+    pub longest_run: u64,
+    /// Chance that an honest solution contains all its lines (see `chance`).
+    pub p_chance: f64,
+    /// All normalised added lines are equal (as a multiset), and there is at least one.
+    pub identical: bool,
+    /// Long enough to be judged alone (at least 8 distinctive lines).
+    pub eligible: bool,
+}
+
+/// The whole comparison, over hand-written files unless said otherwise.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Similarity {
+    /// Distinctive GT lines (distinct).
+    pub n: u64,
+    /// Those of at least 16 characters.
+    pub n16: u64,
+    /// Distinct non-comment added GT lines; the input of the chance formula.
+    pub n_lines: u64,
+    /// Chance that an honest solution contains all of `n_lines`.
+    pub p_chance: f64,
+    /// `n_lines` is above 31, where the chance formula is extrapolated.
+    #[serde(skip)]
+    pub p_chance_extrapolated: bool,
+    /// Hand-written files of the GT.
+    pub hand_written_files: u64,
+    /// Those whose normalised added lines are all equal.
+    pub hand_written_identical: u64,
+    /// Files long enough to be judged alone.
+    pub eligible_files: u64,
+    /// Eligible files with a copy score of at least 0.9.
+    pub identical_files: u64,
+    /// `identical_files / eligible_files`, 0 if none is eligible.
+    pub id_files: f64,
+    /// Shared / GT over distinct raw added lines, files pooled.
+    pub containment: Option<f64>,
+    /// Shared / union over distinct raw added lines, files pooled.
+    pub jaccard: Option<f64>,
+    /// Larger of `u` and `t12`.
+    pub copy_score: Option<f64>,
+    /// Distinctive containment of the run.
+    pub u: Option<f64>,
+    /// Containment of 12-token grams.
+    pub t12: Option<f64>,
+    /// Containment of abstract 23-token grams; `None` until computed.
+    pub s23: Option<f64>,
+    /// Share of GT lines inside runs of at least six identical lines.
+    pub r6: Option<f64>,
+    /// Longest run of consecutive identical normalised lines.
+    pub longest_run: u64,
+    /// Sum of `p_chance` over eligible files: how many identical ones chance gives.
+    #[serde(skip)]
+    pub expected_identical: f64,
+    /// `u` with its parts: distinctive lines shared, of `n`.
+    #[serde(skip)]
+    pub u_ratio: Ratio,
+    /// `t12` with its parts.
+    #[serde(skip)]
+    pub t12_ratio: Ratio,
+    /// `r6` with its parts.
+    #[serde(skip)]
+    pub r6_ratio: Ratio,
+    /// `s23` with its parts; the denominator is in grams.
+    #[serde(skip)]
+    pub s23_ratio: Ratio,
+    /// Per GT file, in the order of the GT.
+    pub files: Vec<FileSimilarity>,
+}
+
+/// A distinctive GT line: the unit of evidence that provenance looks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DistinctiveLine {
+    /// Index into [`Similarity::files`].
+    pub file: usize,
+    /// 1-based line in the new version of the GT file (its first occurrence).
+    pub gt_line: u32,
+    /// The line without white space and comments, folded: what is searched for in squeezed text.
+    pub squeezed: String,
+    /// The line as it stands in the GT, for people.
+    pub raw: String,
+    /// At least 16 characters: counts for exposure.
+    pub long: bool,
+    /// In the agent's patch too.
+    pub shared: bool,
+    /// In a prose file (Markdown, text, documentation): exposure of it is printed apart.
+    pub prose: bool,
+}

@@ -1,0 +1,189 @@
+//! Everything the verdict depends on. Members carry numerators and denominators.
+
+use serde::{Deserialize, Serialize};
+
+use crate::rules::finding::{Cause, Confidence};
+use crate::similarity::model::Ratio;
+use crate::trace::event::Coverage;
+
+/// The four verdicts, mildest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Nothing speaks for a copy, as far as could be seen.
+    Clean,
+    /// It cannot be told.
+    Inconclusive,
+    /// Some of the patch was copied, or the answer was seen.
+    Partial,
+    /// The run does not measure the agent.
+    Invalid,
+}
+
+impl Verdict {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Inconclusive => "inconclusive",
+            Self::Partial => "partial",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    /// The exit code of `audit` for a run with this verdict.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Partial => 1,
+            Self::Invalid => 2,
+            Self::Inconclusive => 3,
+        }
+    }
+}
+
+/// What is known about the GT.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GtState {
+    /// The task has none, or it was not given.
+    #[default]
+    Absent,
+    /// It is there, and whether it fits the base was not checked or it does.
+    Present,
+    /// It is there and does not apply to the base.
+    DoesNotFit,
+}
+
+/// What is known about the agent's patch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PatchState {
+    /// There is no work tree and no patch file.
+    #[default]
+    Absent,
+    /// There is a work tree, and no base to compare it with.
+    BaseUnknown,
+    /// The agent changed nothing.
+    Empty,
+    /// It is there.
+    Present,
+}
+
+/// The strongest admission in the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Admission {
+    /// How sure.
+    pub confidence: Confidence,
+    /// It names the task's own pull request, issue or commit.
+    pub names_own: bool,
+}
+
+/// All that the verdict of one run depends on.
+///
+/// The *incriminating* members are `identical_files`, `u`, `t12`, `r6`, `s23`, `n` (from 1 up), `e`,
+/// `x`, `obtained`, `applied`, `admission`, `intent_names_own`: more of them is never judged milder.
+/// `coverage`, `shared_typed` and `fetched` (when false) are *exculpatory*.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Measures {
+    /// What is known about the GT.
+    pub gt: GtState,
+    /// What is known about the patch.
+    pub patch: PatchState,
+    /// How much the trace shows.
+    pub coverage: Coverage,
+    /// Distinctive GT lines (`u.den`).
+    pub n: u64,
+    /// Distinctive GT lines in the patch, of `n`.
+    pub u: Ratio,
+    /// 12-token grams of the GT in the patch.
+    pub t12: Ratio,
+    /// GT lines inside runs of at least six identical lines.
+    pub r6: Ratio,
+    /// Abstract 23-token grams of the GT in the patch; the denominator is their number.
+    pub s23: Ratio,
+    /// Tokens of the GT behind `s23`.
+    pub s23_tokens: u64,
+    /// Identical among eligible files.
+    pub identical_files: Ratio,
+    /// How many of the eligible files chance makes identical (sum of `p_chance`).
+    pub expected_identical: f64,
+    /// Long distinctive lines shown to the agent before it wrote them.
+    pub e: Ratio,
+    /// Long distinctive lines shown and then used.
+    pub x: Ratio,
+    /// Reference content obtained no later than the last change to a GT file.
+    pub obtained: bool,
+    /// Reference content obtained, but only after the last change to a GT file.
+    pub obtained_after: bool,
+    /// A call that writes reference content into the work tree succeeded.
+    pub applied: bool,
+    /// The strongest admission.
+    pub admission: Option<Admission>,
+    /// The final message says, as plan or attempt, that the task's own pull request or commit is applied.
+    pub intent_names_own: bool,
+    /// Any call of the trace aimed at reference material and was not shown to be blocked.
+    pub fetched: bool,
+    /// Of the shared distinctive lines, those that the agent typed first.
+    pub shared_typed: Ratio,
+    /// Distinctive GT lines that stood in the tree before the agent's first action.
+    pub preapplied_lines: u64,
+    /// Calls aimed at reference material whose result, or whose child's trace, is missing.
+    pub outcome_missing: u64,
+    /// Calls aimed at reference material that were shown to be blocked.
+    pub attempted_blocked: u64,
+    /// Calls that brought metadata only.
+    pub exposed_metadata: u64,
+    /// Calls that put reference content on disk, unread.
+    pub staged: u64,
+    /// Words that name a leak path, as data.
+    pub mentioned: u64,
+    /// The agent wrote or deleted its trace or the git logs.
+    pub trace_tampered: bool,
+    /// The trace says one thing and the tree another.
+    pub trace_contradicts_tree: bool,
+    /// GT lines that the harness copied in after the end; they were taken out of the patch.
+    pub harness_copy: bool,
+    /// The GT text was salvaged from a broken file.
+    pub gt_incomplete: bool,
+    /// Causes of the findings that count, sorted, without repeats.
+    pub causes: Vec<Cause>,
+}
+
+impl Default for Measures {
+    fn default() -> Self {
+        Self {
+            gt: GtState::Absent,
+            patch: PatchState::Absent,
+            coverage: Coverage::Missing,
+            n: 0,
+            u: Ratio::default(),
+            t12: Ratio::default(),
+            r6: Ratio::default(),
+            s23: Ratio::default(),
+            s23_tokens: 0,
+            identical_files: Ratio::default(),
+            expected_identical: 0.0,
+            e: Ratio::default(),
+            x: Ratio::default(),
+            obtained: false,
+            obtained_after: false,
+            applied: false,
+            admission: None,
+            intent_names_own: false,
+            fetched: false,
+            shared_typed: Ratio::default(),
+            preapplied_lines: 0,
+            outcome_missing: 0,
+            attempted_blocked: 0,
+            exposed_metadata: 0,
+            staged: 0,
+            mentioned: 0,
+            trace_tampered: false,
+            trace_contradicts_tree: false,
+            harness_copy: false,
+            gt_incomplete: false,
+            causes: Vec::new(),
+        }
+    }
+}

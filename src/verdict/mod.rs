@@ -1,0 +1,3 @@
+//! The verdict: a pure function of one struct of measurements and one policy.
+
+pub mod measures;
