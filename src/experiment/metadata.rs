@@ -124,7 +124,7 @@ fn merge(
     match (&slot, new) {
         (None, new) => *slot = new,
         (Some(old), Some(new)) if *old != new => notes.push(format!(
-            "the metadata files disagree: the {what} is {} before and {} in `{file}`; the first is used",
+            "the metadata files disagree on the {what}: {}, then {} in `{file}`; the first is used",
             show(old),
             show(&new)
         )),

@@ -2,11 +2,15 @@
 
 pub mod agents;
 pub mod artefacts;
+mod base_tree;
 pub mod date;
+pub mod gt;
 pub mod guarded;
+mod layout;
 pub mod lists;
 pub mod metadata;
 pub mod name;
+pub mod prompt;
 pub mod task_facts;
 pub mod traces;
 mod wording;

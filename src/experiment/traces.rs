@@ -18,14 +18,12 @@ use serde::Serialize;
 
 use super::artefacts;
 use super::guarded::{self, Entry, RunDir};
+use super::name::RunName;
 use super::wording::{show, show_path};
 use crate::Result;
 
 /// Most session files that the second tier takes from one directory.
 const MAX_SESSION_FILES: usize = 1_000;
-
-/// Most entries of a directory that are looked at for session files.
-const MAX_ENTRIES: usize = 100_000;
 
 /// What a trace file is to the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -213,7 +211,6 @@ fn session_names(run: &RunDir, notes: &mut Vec<String>) -> Result<Vec<String>> {
     let entries = fs::read_dir(&run.path)
         .map_err(|e| guarded::unreadable(&run.path, &e, "name an existing run directory"))?;
     let mut names: Vec<String> = entries
-        .take(MAX_ENTRIES)
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| is_session_name(name) && !artefacts::is_evaluator_artefact(name))
@@ -245,15 +242,22 @@ pub(crate) fn begins_like_json(path: &Path) -> bool {
             .is_some_and(|b| matches!(b, b'{' | b'['))
 }
 
-/// The plain-text log of the first campaigns: `experiment_logs/NAME.log` beside the run directory.
-pub(crate) fn sibling_log(run: &RunDir) -> Option<TraceInput> {
-    let file = format!("{}.log", run.name());
-    let path = run.path.parent()?.join("experiment_logs").join(&file);
-    path.is_file().then(|| TraceInput {
-        path,
-        label: format!("../experiment_logs/{file}"),
-        role: TraceRole::Log,
-    })
+/// The plain-text log of the first campaigns, in `experiment_logs/` beside the run directory: under
+/// the run's own name or as `TASK-AGENT-VARIANT.log`.
+pub(crate) fn sibling_log(run: &RunDir, name: &RunName) -> Option<TraceInput> {
+    let folder = run.path.parent()?.join("experiment_logs");
+    let parts = [&name.task, &name.agent, &name.prompt_variant];
+    let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+    [run.name(), parts.join("-")]
+        .into_iter()
+        .map(|stem| format!("{stem}.log"))
+        .map(|file| (folder.join(&file), file))
+        .find(|(path, _)| path.is_file())
+        .map(|(path, file)| TraceInput {
+            path,
+            label: format!("../experiment_logs/{file}"),
+            role: TraceRole::Log,
+        })
 }
 
 #[cfg(test)]
@@ -349,14 +353,23 @@ mod tests {
 
     #[test]
     fn logs_of_the_first_campaigns() {
-        let (keep, run) = run_with(&[]);
-        assert_eq!(sibling_log(&run), None);
-        let logs = keep.path().join("experiment_logs");
-        fs::create_dir(&logs).unwrap();
-        fs::write(logs.join("T1-codex-long.log"), "out").unwrap();
-        let log = sibling_log(&run).unwrap();
-        assert_eq!(log.label, "../experiment_logs/T1-codex-long.log");
-        assert_eq!(log.role, TraceRole::Log);
+        for (dir_name, log_name) in [
+            ("T1-codex-long", "T1-codex-long.log"),
+            ("project-T1-codex-long-v2", "T1-codex-long.log"),
+        ] {
+            let keep = tempfile::tempdir().unwrap();
+            let path = keep.path().join(dir_name);
+            fs::create_dir(&path).unwrap();
+            let run = RunDir::open(&path).unwrap();
+            let name = RunName::parse(dir_name);
+            assert_eq!(sibling_log(&run, &name), None);
+            let logs = keep.path().join("experiment_logs");
+            fs::create_dir(&logs).unwrap();
+            fs::write(logs.join(log_name), "out").unwrap();
+            let log = sibling_log(&run, &name).unwrap();
+            assert_eq!(log.label, format!("../experiment_logs/{log_name}"));
+            assert_eq!(log.role, TraceRole::Log);
+        }
     }
 
     #[test]
