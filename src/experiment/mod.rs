@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod artefacts;
 mod base_tree;
+pub mod config;
 pub mod date;
 pub mod gt;
 pub mod facts_file;
