@@ -240,13 +240,19 @@ mod tests {
         let config = parse(&on).unwrap();
         assert_eq!(config.base_repo, Some(PathBuf::from("/bench/base_repo")));
         assert_eq!(config.rules, [PathBuf::from("/bench/audit-rules")]);
-        assert_eq!(config.policy, Some(PolicyChoice::Name("default".to_owned())));
+        assert_eq!(
+            config.policy,
+            Some(PolicyChoice::Name("default".to_owned()))
+        );
         assert_eq!(config.evaluator_files, ["grading_report.md"]);
         assert_eq!(config.aliases["my-agent-v1.2"], "my-agent");
         let Some(FactsSource::Inline(facts)) = config.facts else {
             panic!("{:?}", config.facts);
         };
-        assert_eq!(facts.get("T1").unwrap().pull_request.as_deref(), Some("123"));
+        assert_eq!(
+            facts.get("T1").unwrap().pull_request.as_deref(),
+            Some("123")
+        );
         for key in KEYS {
             assert!(INIT_TEMPLATE.contains(key), "{key} is not in the template");
         }
@@ -254,12 +260,14 @@ mod tests {
 
     #[test]
     fn paths_are_meant_from_the_file() {
-        let config = parse(
-            "base_repo = '../b'\nfacts = '/abs/f.tsv'\nrules = 'one'\npolicy = 'p/own.toml'",
-        )
-        .unwrap();
+        let config =
+            parse("base_repo = '../b'\nfacts = '/abs/f.tsv'\nrules = 'one'\npolicy = 'p/own.toml'")
+                .unwrap();
         assert_eq!(config.base_repo, Some(PathBuf::from("/bench/../b")));
-        assert_eq!(config.facts, Some(FactsSource::File(PathBuf::from("/abs/f.tsv"))));
+        assert_eq!(
+            config.facts,
+            Some(FactsSource::File(PathBuf::from("/abs/f.tsv")))
+        );
         assert_eq!(config.rules, [PathBuf::from("/bench/one")]);
         assert_eq!(
             config.policy,
@@ -270,24 +278,55 @@ mod tests {
     #[test]
     fn mistakes_have_their_place_and_a_fix() {
         for (text, place, word) in [
-            ("\nbse_repo = 'x'", ":2: column 1: ", "did you mean `base_repo`?"),
+            (
+                "\nbse_repo = 'x'",
+                ":2: column 1: ",
+                "did you mean `base_repo`?",
+            ),
             ("verdicts = 1", ":1: column 1: ", "known keys: base_repo"),
-            ("base_repo = 3", ":1: column 13: ", "must be a string, and is integer"),
+            (
+                "base_repo = 3",
+                ":1: column 13: ",
+                "must be a string, and is integer",
+            ),
             ("rules = ['a', 3]", ":1: column 15: ", "must be a string"),
-            ("evaluator_files = ['a/b']", ":1: column 20: ", "no name of a file"),
-            ("evaluator_files = ['.git']", ":1: column 20: ", "no name of a file"),
-            ("evaluator_files = ['*']", ":1: column 20: ", "no name of a file"),
+            (
+                "evaluator_files = ['a/b']",
+                ":1: column 20: ",
+                "no name of a file",
+            ),
+            (
+                "evaluator_files = ['.git']",
+                ":1: column 20: ",
+                "no name of a file",
+            ),
+            (
+                "evaluator_files = ['*']",
+                ":1: column 20: ",
+                "no name of a file",
+            ),
             ("aliases = 'x'", ":1: column 11: ", "must be a table"),
             ("[aliases]\nx = 1", ":2: column 5: ", "must be a string"),
             ("facts = 1", ":1: column 9: ", "must be a string"),
-            ("[facts.T1]\npull_request = 'x'", ":2: column 16: ", "no number"),
-            ("policy = 'a'\npolicy = 'b'", ":2: column 1: ", "duplicate key"),
+            (
+                "[facts.T1]\npull_request = 'x'",
+                ":2: column 16: ",
+                "no number",
+            ),
+            (
+                "policy = 'a'\npolicy = 'b'",
+                ":2: column 1: ",
+                "duplicate key",
+            ),
             ("x", ":1: column ", ""),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.exit_code(), 65);
             let shown = error.to_string();
-            assert!(shown.starts_with(&format!("/bench/trace-audit.toml{place}")), "{text}: {shown}");
+            assert!(
+                shown.starts_with(&format!("/bench/trace-audit.toml{place}")),
+                "{text}: {shown}"
+            );
             assert!(shown.contains(word), "{text}: {shown}");
         }
     }
@@ -321,7 +360,10 @@ mod tests {
         let elsewhere = root.join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         fs::write(elsewhere.join(FILE_NAME), "").unwrap();
-        assert_eq!(search(None, Some(&elsewhere)), Some(elsewhere.join(FILE_NAME)));
+        assert_eq!(
+            search(None, Some(&elsewhere)),
+            Some(elsewhere.join(FILE_NAME))
+        );
     }
 
     #[test]

@@ -103,7 +103,10 @@ pub(crate) fn locate(
         (None, None) => GroundTruth::default(),
     };
     if let Some(path) = hand_written_flag {
-        truth.hand_written = Some(lists::read(path, "check the path given with --handwritten")?);
+        truth.hand_written = Some(lists::read(
+            path,
+            "check the path given with --handwritten",
+        )?);
     }
     Ok(truth)
 }
@@ -281,7 +284,12 @@ mod tests {
             (None, set("a"), set(""), false),
             (set(""), set(""), set(""), false),
         ] {
-            let truth = GroundTruth { hand_written, all_files: all, generated, ..GroundTruth::default() };
+            let truth = GroundTruth {
+                hand_written,
+                all_files: all,
+                generated,
+                ..GroundTruth::default()
+            };
             assert_eq!(truth.lists_cover_all(), want, "{truth:?}");
         }
     }
@@ -334,7 +342,10 @@ mod tests {
         let truth = locate(None, Some(&dir.join("mine/list.txt")), Some(&dir)).unwrap();
         assert_eq!(truth.hand_written, set(&["z"]));
         let named = dir.join("eval/gt_diff.patch");
-        assert_eq!(locate(Some(&named), None, None).unwrap().hand_written, set(&["a"]));
+        assert_eq!(
+            locate(Some(&named), None, None).unwrap().hand_written,
+            set(&["a"])
+        );
 
         let error = locate(Some(&dir.join("none.patch")), None, Some(&dir)).unwrap_err();
         assert_eq!(error.exit_code(), 66);

@@ -223,10 +223,12 @@ fn closed_directory(path: &Path) -> Option<PathBuf> {
         !a.as_os_str().is_empty()
             && fs::metadata(a).is_err_and(|e| e.kind() == io::ErrorKind::PermissionDenied)
     })?;
-    blocked.parent().map(|dir| match dir.as_os_str().is_empty() {
-        true => PathBuf::from("."),
-        false => dir.to_owned(),
-    })
+    blocked
+        .parent()
+        .map(|dir| match dir.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => dir.to_owned(),
+        })
 }
 
 #[cfg(test)]
@@ -286,9 +288,14 @@ mod tests {
         let run = RunDir::open(dir.path()).unwrap();
         assert!(matches!(run.read("f", 100), Content::Bytes(b) if b.len() == 100));
         assert!(matches!(run.read("f", 99), Content::Refused(_)));
-        assert_eq!(read_named(&dir.path().join("f"), 100, "").unwrap().len(), 100);
         assert_eq!(
-            read_named(&dir.path().join("f"), 99, "").unwrap_err().exit_code(),
+            read_named(&dir.path().join("f"), 100, "").unwrap().len(),
+            100
+        );
+        assert_eq!(
+            read_named(&dir.path().join("f"), 99, "")
+                .unwrap_err()
+                .exit_code(),
             65
         );
     }
@@ -305,7 +312,10 @@ mod tests {
         let text = read_named_text(&dir.path().join("t"), 99, "").unwrap_err();
         assert!(text.to_string().contains("t:2: not UTF-8"), "{text}");
         fs::write(dir.path().join("b"), b"\xef\xbb\xbfok").unwrap();
-        assert_eq!(read_named_text(&dir.path().join("b"), 99, "").unwrap(), "ok");
+        assert_eq!(
+            read_named_text(&dir.path().join("b"), 99, "").unwrap(),
+            "ok"
+        );
     }
 
     #[test]
@@ -320,7 +330,11 @@ mod tests {
             run.join("sub/.."),
             run.join("../T1-codex-long/"),
         ] {
-            assert_eq!(RunDir::open(&given).unwrap().name(), "T1-codex-long", "{given:?}");
+            assert_eq!(
+                RunDir::open(&given).unwrap().name(),
+                "T1-codex-long",
+                "{given:?}"
+            );
         }
     }
 }

@@ -141,12 +141,24 @@ mod tests {
     #[test]
     fn base_repo_is_found_above_the_run() {
         for (dirs, start, want) in [
-            (&["base_repo", "experiment"][..], "experiment", Some("base_repo")),
-            (&["base_repo", "experiments/a/b/c/d/e/f"], "experiments/a/b/c/d/e/f", Some("base_repo")),
+            (
+                &["base_repo", "experiment"][..],
+                "experiment",
+                Some("base_repo"),
+            ),
+            (
+                &["base_repo", "experiments/a/b/c/d/e/f"],
+                "experiments/a/b/c/d/e/f",
+                Some("base_repo"),
+            ),
             (&["base_repo", "a/b/c/d/e"], "a/b/c/d/e", Some("base_repo")),
             (&["base_repo", "a/b/c/d/e/f"], "a/b/c/d/e/f", None),
             (&["base_repo", "runs"], "runs", Some("base_repo")),
-            (&["base_repo", "experiment/base_repo"], "experiment", Some("base_repo")),
+            (
+                &["base_repo", "experiment/base_repo"],
+                "experiment",
+                Some("base_repo"),
+            ),
             (&["runs"], "runs", None),
         ] {
             let root = tree(dirs);
@@ -168,8 +180,14 @@ mod tests {
             assert_eq!(base_repo(Some(&at(given)), &[]).unwrap(), Some(at(want)));
         }
         fs::write(at("file"), "").unwrap();
-        assert_eq!(base_repo(Some(&at("none")), &[]).unwrap_err().exit_code(), 66);
-        assert_eq!(base_repo(Some(&at("file")), &[]).unwrap_err().exit_code(), 65);
+        assert_eq!(
+            base_repo(Some(&at("none")), &[]).unwrap_err().exit_code(),
+            66
+        );
+        assert_eq!(
+            base_repo(Some(&at("file")), &[]).unwrap_err().exit_code(),
+            65
+        );
     }
 
     #[test]
@@ -179,15 +197,28 @@ mod tests {
         assert_eq!(search_start(&at("plain")), Some(at("plain").as_path()));
         fs::write(at("experiment/run/claude_run.jsonl"), "").unwrap();
         fs::write(at("experiment/run/inner/TASK_PROMPT.md"), "").unwrap();
-        for inside in ["experiment/run", "experiment/run/inner", "experiment/run/inner/deep"] {
+        for inside in [
+            "experiment/run",
+            "experiment/run/inner",
+            "experiment/run/inner/deep",
+        ] {
             assert_eq!(search_start(&at(inside)), Some(at("experiment").as_path()));
         }
     }
 
     #[test]
     fn runs_are_seen_by_name_or_marks() {
-        let root = tree(&["experiment/T2-codex-long-20260418", "experiment/T1-x-short", "experiment/other", "experiment/marked"]);
-        fs::write(root.path().join("experiment/marked/run_metadata.json"), "{}").unwrap();
+        let root = tree(&[
+            "experiment/T2-codex-long-20260418",
+            "experiment/T1-x-short",
+            "experiment/other",
+            "experiment/marked",
+        ]);
+        fs::write(
+            root.path().join("experiment/marked/run_metadata.json"),
+            "{}",
+        )
+        .unwrap();
         fs::write(root.path().join("experiment/T9-codex-long"), "a file").unwrap();
         let names = |dir: &Path| -> Vec<String> {
             runs_inside(dir, 9)

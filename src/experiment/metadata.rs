@@ -54,9 +54,9 @@ impl Metadata {
         for file in FILES {
             match run.read(file, LIMIT) {
                 Content::Absent => {}
-                Content::Refused(why) => this
-                    .notes
-                    .push(format!("`{file}` was not read: it {why}")),
+                Content::Refused(why) => {
+                    this.notes.push(format!("`{file}` was not read: it {why}"))
+                }
                 Content::Bytes(bytes) => {
                     this.files.push(file);
                     this.add(file, &bytes);
@@ -105,8 +105,16 @@ impl Metadata {
             ("agent", &mut self.agent, agent),
             ("model", &mut self.model, model),
             ("date", &mut self.date, day),
-            ("task of the prompt file", &mut self.prompt_file_task, prompt_task),
-            ("type of the prompt file", &mut self.prompt_file_variant, prompt_variant),
+            (
+                "task of the prompt file",
+                &mut self.prompt_file_task,
+                prompt_task,
+            ),
+            (
+                "type of the prompt file",
+                &mut self.prompt_file_variant,
+                prompt_variant,
+            ),
         ] {
             merge(file, what, slot, new, notes);
         }
@@ -176,7 +184,10 @@ fn is_plain_word(text: &str, limit: usize) -> bool {
         && text
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
-        && text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
+        && text
+            .bytes()
+            .next()
+            .is_some_and(|b| b.is_ascii_alphanumeric())
         && !text.contains("..")
 }
 
@@ -248,8 +259,14 @@ mod tests {
     #[test]
     fn disagreements_are_reported_and_the_first_file_decides() {
         let m = read(&[
-            ("run_metadata.json", br#"{"task_id":"T01","run_date":"20260414"}"#),
-            ("run_info.json", br#"{"task_id":"T02","date":"2026-04-14","agent_name":"x"}"#),
+            (
+                "run_metadata.json",
+                br#"{"task_id":"T01","run_date":"20260414"}"#,
+            ),
+            (
+                "run_info.json",
+                br#"{"task_id":"T02","date":"2026-04-14","agent_name":"x"}"#,
+            ),
         ]);
         assert_eq!(m.task.as_deref(), Some("T01"));
         assert_eq!(m.config.as_deref(), Some("x"));
@@ -260,7 +277,10 @@ mod tests {
     #[test]
     fn wrong_types_cost_one_value_and_broken_files_one_file() {
         let m = read(&[
-            ("run_metadata.json", br#"{"task_id":["T01"],"task":"T02","prompt_type":null,"model":{},"date":"soon"}"#),
+            (
+                "run_metadata.json",
+                br#"{"task_id":["T01"],"task":"T02","prompt_type":null,"model":{},"date":"soon"}"#,
+            ),
             ("experiment_meta.json", b"{\"task\":"),
             ("run_info.json", b"[1,2]"),
         ]);
@@ -277,7 +297,19 @@ mod tests {
 
     #[test]
     fn nothing_in_metadata_can_point_elsewhere() {
-        for task in ["../../etc", "/etc", "a/b", "..", ".", "a..b", "", " ", "-x", "T1\n", "Т1"] {
+        for task in [
+            "../../etc",
+            "/etc",
+            "a/b",
+            "..",
+            ".",
+            "a..b",
+            "",
+            " ",
+            "-x",
+            "T1\n",
+            "Т1",
+        ] {
             assert!(!is_task_id(task), "{task:?}");
             let json = serde_json::json!({"task_id": task, "prompt_type": task}).to_string();
             let m = read(&[("run_metadata.json", json.as_bytes())]);
@@ -285,8 +317,16 @@ mod tests {
             assert_eq!(m.task.is_some(), task.trim() == "T1", "{task:?}");
         }
         for (path, task, variant) in [
-            ("/x/base_repo/T01/prompts/T01-long.md", Some("T01"), Some("long")),
-            ("C:\\b\\T01\\prompts\\T01-short.md", Some("T01"), Some("short")),
+            (
+                "/x/base_repo/T01/prompts/T01-long.md",
+                Some("T01"),
+                Some("long"),
+            ),
+            (
+                "C:\\b\\T01\\prompts\\T01-short.md",
+                Some("T01"),
+                Some("short"),
+            ),
             ("T01/prompts/T02-long.md", Some("T01"), None),
             ("prompts/T01-long.md", None, None),
             ("/x/../prompts/x.md", None, None),
@@ -296,7 +336,11 @@ mod tests {
             ("", None, None),
         ] {
             let hint = prompt_hint(path);
-            assert_eq!((hint.0.as_deref(), hint.1.as_deref()), (task, variant), "{path}");
+            assert_eq!(
+                (hint.0.as_deref(), hint.1.as_deref()),
+                (task, variant),
+                "{path}"
+            );
         }
     }
 

@@ -62,7 +62,9 @@ impl RunName {
         Self {
             raw: raw.to_owned(),
             prefix,
-            task: task_at.and_then(|at| words.get(at)).map(|w| (*w).to_owned()),
+            task: task_at
+                .and_then(|at| words.get(at))
+                .map(|w| (*w).to_owned()),
             agent,
             prompt_variant: tail.variant.map(str::to_owned),
             date: tail.date.clone(),
@@ -337,7 +339,16 @@ mod tests {
 
     #[test]
     fn long_names_take_linear_time() {
-        for unit in ["-", "long-", "a-", "T1-", "2026-", "2026-04-14-", "-INVALID", "é-"] {
+        for unit in [
+            "-",
+            "long-",
+            "a-",
+            "T1-",
+            "2026-",
+            "2026-04-14-",
+            "-INVALID",
+            "é-",
+        ] {
             let name = RunName::parse(&unit.repeat(200_000));
             assert!(name.raw.len() >= 200_000);
         }

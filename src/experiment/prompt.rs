@@ -154,21 +154,47 @@ mod tests {
             fs::write(task_dir.join("prompts/T1-long.md"), text).unwrap();
         }
         let run = RunDir::open(&run).unwrap();
-        Place { _root: root, task_dir, run }
+        Place {
+            _root: root,
+            task_dir,
+            run,
+        }
     }
 
     fn search(place: &Place, flag: Option<&Path>) -> Result<Prompts> {
-        let at = BenchmarkPrompt { task_dir: &place.task_dir, task: "T1", variant: "long" };
+        let at = BenchmarkPrompt {
+            task_dir: &place.task_dir,
+            task: "T1",
+            variant: "long",
+        };
         find(flag, Some(&place.run), Some(&at))
     }
 
     #[test]
     fn the_runs_copy_before_the_benchmarks_file() {
         for (copy, current, want, beside, notes) in [
-            (Some("a"), Some("b"), Some(("a", InputSource::Run)), Some("b"), 1),
-            (Some("a"), Some("a\n"), Some(("a", InputSource::Run)), None, 0),
+            (
+                Some("a"),
+                Some("b"),
+                Some(("a", InputSource::Run)),
+                Some("b"),
+                1,
+            ),
+            (
+                Some("a"),
+                Some("a\n"),
+                Some(("a", InputSource::Run)),
+                None,
+                0,
+            ),
             (Some("a"), None, Some(("a", InputSource::Run)), None, 0),
-            (None, Some("b"), Some(("b", InputSource::Benchmark)), None, 0),
+            (
+                None,
+                Some("b"),
+                Some(("b", InputSource::Benchmark)),
+                None,
+                0,
+            ),
             (None, None, None, None, 0),
         ] {
             let place = place(copy, current);
@@ -186,7 +212,10 @@ mod tests {
         let mine = place.run.path.join("mine.md");
         fs::write(&mine, "\u{feff}abc").unwrap();
         let prompt = search(&place, Some(&mine)).unwrap().prompt.unwrap();
-        assert_eq!((prompt.text.as_str(), prompt.source), ("abc", InputSource::Flag));
+        assert_eq!(
+            (prompt.text.as_str(), prompt.source),
+            ("abc", InputSource::Flag)
+        );
         fs::write(&mine, "abc").unwrap();
         let prompt = search(&place, Some(&mine)).unwrap().prompt.unwrap();
         // The digest of "abc" in FIPS 180.

@@ -59,11 +59,7 @@ impl<'a> TomlSource<'a> {
     ///
     /// # Errors
     /// [`Error::BadData`] when it is something else.
-    pub(crate) fn string<'v>(
-        self,
-        key: &str,
-        value: &'v Spanned<DeValue<'a>>,
-    ) -> Result<&'v str> {
+    pub(crate) fn string<'v>(self, key: &str, value: &'v Spanned<DeValue<'a>>) -> Result<&'v str> {
         value.as_ref().as_str().ok_or_else(|| {
             let found = value.as_ref().type_str();
             self.error(
@@ -119,7 +115,12 @@ impl<'a> TomlSource<'a> {
         }
         let before = self.text.get(..at).unwrap_or_default();
         let line = 1 + before.matches('\n').count();
-        let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+        let column = 1 + before
+            .rsplit('\n')
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .count();
         (
             u64::try_from(line).unwrap_or(u64::MAX),
             u64::try_from(column).unwrap_or(u64::MAX),

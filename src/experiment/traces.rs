@@ -84,6 +84,14 @@ pub fn is_runner_file(root_name: &str) -> bool {
     RUNNER_FILES.iter().any(|(name, _)| *name == root_name)
 }
 
+/// The names of runners' traces, for messages.
+pub(crate) fn runner_traces() -> impl Iterator<Item = &'static str> {
+    RUNNER_FILES
+        .iter()
+        .filter(|(_, role)| *role == TraceRole::Trace)
+        .map(|(name, _)| *name)
+}
+
 /// True when the directory holds a file under a name that only runners give to traces.
 pub(crate) fn has_runner_trace(dir: &Path) -> bool {
     RUNNER_FILES
@@ -143,14 +151,19 @@ pub(crate) fn named(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Vec<Tr
     Ok(found)
 }
 
-/// The traces in the root of a run directory, in a fixed order. What is refused, empty or taken from
-/// the second tier goes to `notes`.
+/// The traces in the root of a run directory, in a fixed order. Names in `ignored` are an evaluator's.
+/// What is refused, empty or taken from the second tier goes to `notes`.
 ///
 /// # Errors
 /// When a trace is there and may not be read: a verdict without it would be about another run.
-pub(crate) fn find(run: &RunDir, notes: &mut Vec<String>) -> Result<Vec<TraceInput>> {
+pub(crate) fn find(
+    run: &RunDir,
+    ignored: &[String],
+    notes: &mut Vec<String>,
+) -> Result<Vec<TraceInput>> {
+    let is_ignored = |name: &str| ignored.iter().any(|i| i == name);
     let mut found = Vec::new();
-    for (name, role) in RUNNER_FILES {
+    for (name, role) in RUNNER_FILES.iter().filter(|(name, _)| !is_ignored(name)) {
         take(run, name, *role, &mut found, notes)?;
     }
     if found
@@ -159,7 +172,7 @@ pub(crate) fn find(run: &RunDir, notes: &mut Vec<String>) -> Result<Vec<TraceInp
     {
         return Ok(found);
     }
-    for name in session_names(run, notes)? {
+    for name in session_names(run, &is_ignored, notes)? {
         let before = found.len();
         take(run, &name, TraceRole::Trace, &mut found, notes)?;
         let Some(new) = found.get(before) else {
@@ -207,13 +220,18 @@ fn take(
 }
 
 /// The second-tier names in the root, sorted.
-fn session_names(run: &RunDir, notes: &mut Vec<String>) -> Result<Vec<String>> {
+fn session_names(
+    run: &RunDir,
+    is_ignored: &dyn Fn(&str) -> bool,
+    notes: &mut Vec<String>,
+) -> Result<Vec<String>> {
     let entries = fs::read_dir(&run.path)
         .map_err(|e| guarded::unreadable(&run.path, &e, "name an existing run directory"))?;
     let mut names: Vec<String> = entries
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| is_session_name(name) && !artefacts::is_evaluator_artefact(name))
+        .filter(|name| is_session_name(name) && !is_ignored(name))
+        .filter(|name| !artefacts::is_evaluator_artefact(name))
         .collect();
     names.sort();
     if names.len() > MAX_SESSION_FILES {
@@ -277,7 +295,7 @@ mod tests {
 
     fn labels(run: &RunDir) -> (Vec<(String, TraceRole)>, Vec<String>) {
         let mut notes = Vec::new();
-        let found = find(run, &mut notes).unwrap();
+        let found = find(run, &[], &mut notes).unwrap();
         let found = found.into_iter().map(|t| (t.label, t.role)).collect();
         (found, notes)
     }
@@ -330,9 +348,23 @@ mod tests {
     }
 
     #[test]
+    fn an_evaluators_file_is_no_trace() {
+        let (_keep, run) = run_with(&[("claude_run.jsonl", "{}"), ("trace.jsonl", "{}")]);
+        let mut notes = Vec::new();
+        let ignored = ["claude_run.jsonl".to_owned(), "trace.jsonl".to_owned()];
+        assert!(find(&run, &ignored, &mut notes).unwrap().is_empty());
+        assert_eq!(find(&run, &ignored[..1], &mut notes).unwrap().len(), 1);
+    }
+
+    #[test]
     fn uuids() {
         assert!(is_uuid("808c9c5f-78a9-406b-8436-ac4bd9e45d22"));
-        for text in ["", "----", "808c9c5f-78a9-406b-8436-ac4bd9e45d2g", "808c9c5f78a9406b8436ac4bd9e45d22"] {
+        for text in [
+            "",
+            "----",
+            "808c9c5f-78a9-406b-8436-ac4bd9e45d2g",
+            "808c9c5f78a9406b8436ac4bd9e45d22",
+        ] {
             assert!(!is_uuid(text), "{text}");
         }
     }
@@ -347,7 +379,10 @@ mod tests {
         let (found, notes) = labels(&run);
         assert!(found.is_empty());
         assert_eq!(notes.len(), 2);
-        assert!(notes[0].contains("leads out of the run directory"), "{notes:?}");
+        assert!(
+            notes[0].contains("leads out of the run directory"),
+            "{notes:?}"
+        );
         assert!(notes[1].contains("is a directory"), "{notes:?}");
     }
 
@@ -376,7 +411,10 @@ mod tests {
     fn named_traces_are_checked() {
         let (_keep, run) = run_with(&[("eval_codex.log", "x"), ("claude_run.log", "x")]);
         let mut notes = Vec::new();
-        let paths = [run.path.join("eval_codex.log"), run.path.join("claude_run.log")];
+        let paths = [
+            run.path.join("eval_codex.log"),
+            run.path.join("claude_run.log"),
+        ];
         let found = named(&paths, &mut notes).unwrap();
         assert_eq!(found[0].role, TraceRole::Trace);
         assert_eq!(found[1].role, TraceRole::Stderr);
@@ -384,7 +422,7 @@ mod tests {
         let missing = named(&[run.path.join("nothing.jsonl")], &mut notes).unwrap_err();
         assert_eq!(missing.exit_code(), 66);
         assert!(missing.to_string().contains("--trace"));
-        let folder = named(&[run.path.clone()], &mut notes).unwrap_err();
+        let folder = named(std::slice::from_ref(&run.path), &mut notes).unwrap_err();
         assert_eq!(folder.exit_code(), 65);
     }
 }

@@ -38,7 +38,10 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<FactsTable> {
         let (task, facts) = read_row(&columns, row).map_err(|c| complain(line, c))?;
         if let Some(first) = lines.insert(task.clone(), line) {
             let what = format!("task `{task}` stands twice, first in line {first}");
-            return Err(complain(line, Complaint::new(what, "keep one of the lines")));
+            return Err(complain(
+                line,
+                Complaint::new(what, "keep one of the lines"),
+            ));
         }
         table.tasks.insert(task, facts);
     }
@@ -73,10 +76,7 @@ fn read_header(line: &str) -> std::result::Result<Vec<String>, Complaint> {
 }
 
 /// Task id and facts of one row.
-fn read_row(
-    columns: &[String],
-    row: &str,
-) -> std::result::Result<(String, TaskFacts), Complaint> {
+fn read_row(columns: &[String], row: &str) -> std::result::Result<(String, TaskFacts), Complaint> {
     let fields: Vec<String> = row.split('\t').map(unquote).collect();
     // Missing fields at the end are what editors cut off; fields too many shift all the others.
     let surplus = fields.get(columns.len()..).unwrap_or_default();
