@@ -252,112 +252,62 @@ fn what_is_missing_is_said() {
     }
 }
 
+/// Sets one flag.
+type Set = fn(&mut Options, PathBuf);
+
+fn with(set: Set, path: PathBuf) -> Options {
+    let mut options = Options::default();
+    set(&mut options, path);
+    options
+}
+
 #[test]
 fn a_named_input_that_is_missing_is_an_error() {
     let bench = Bench::new();
     let run = bench.run("T1-codex-long-20260418");
-    let none = Some(bench.at("none"));
-    let empty = Options::default;
-    for (flag, options) in [
-        (
-            "--gt",
-            Options {
-                gt: none.clone(),
-                ..empty()
-            },
-        ),
-        (
-            "--patch",
-            Options {
-                patch: none.clone(),
-                ..empty()
-            },
-        ),
-        (
-            "--handwritten",
-            Options {
-                handwritten: none.clone(),
-                ..empty()
-            },
-        ),
-        (
-            "--prompt",
-            Options {
-                prompt: none.clone(),
-                ..empty()
-            },
-        ),
-        (
-            "--facts",
-            Options {
-                facts: none.clone(),
-                ..empty()
-            },
-        ),
-        (
-            "base_repo",
-            Options {
-                base_repo: none.clone(),
-                ..empty()
-            },
-        ),
-        (
-            "--trace",
-            Options {
-                traces: vec![bench.at("none")],
-                ..empty()
-            },
-        ),
-        (
-            "--base",
-            Options {
-                base: Some(bench.at("none").to_string_lossy().into_owned()),
-                ..empty()
-            },
-        ),
-    ] {
-        let error = find(&run, &options).unwrap_err();
+    let flags: [(&str, Set); 8] = [
+        ("--gt", |o, p| o.gt = Some(p)),
+        ("--patch", |o, p| o.patch = Some(p)),
+        ("--handwritten", |o, p| o.handwritten = Some(p)),
+        ("--prompt", |o, p| o.prompt = Some(p)),
+        ("--facts", |o, p| o.facts = Some(p)),
+        ("base_repo", |o, p| o.base_repo = Some(p)),
+        ("--trace", |o, p| o.traces = vec![p]),
+        ("--base", |o, p| o.base = p.to_str().map(str::to_owned)),
+    ];
+    for (flag, set) in flags {
+        let error = find(&run, &with(set, bench.at("none"))).unwrap_err();
         assert_eq!(error.exit_code(), 66, "{flag}");
         assert!(error.to_string().contains(flag), "{flag}: {error}");
     }
-    for options in [
-        Options {
-            task: Some("../x".to_owned()),
-            ..empty()
-        },
-        Options {
-            base: Some("-x".to_owned()),
-            ..empty()
-        },
-        Options {
-            base: Some("a b".to_owned()),
-            ..empty()
-        },
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let bench = Bench::new();
+    let run = bench.run("T1-codex-long-20260418");
+    let task: Set = |o, p| o.task = p.to_str().map(str::to_owned);
+    let base: Set = |o, p| o.base = p.to_str().map(str::to_owned);
+    for (set, value) in [
+        (task, "../x"),
+        (task, ""),
+        (base, "-x"),
+        (base, "a b"),
+        (base, ""),
     ] {
-        assert_eq!(find(&run, &options).unwrap_err().exit_code(), 64);
+        let error = find(&run, &with(set, PathBuf::from(value))).unwrap_err();
+        assert_eq!(error.exit_code(), 64, "{value:?}");
     }
-    assert_eq!(
-        find(&bench.at("none"), &empty()).unwrap_err().exit_code(),
-        66
-    );
-    assert_eq!(
-        find(&bench.at("base_repo/T1/repo/src/a.rs"), &empty())
-            .unwrap_err()
-            .exit_code(),
-        65
-    );
-    assert_eq!(
-        find(&bench.at("base_repo"), &empty())
-            .unwrap_err()
-            .exit_code(),
-        65
-    );
-    assert_eq!(
-        find(&bench.at("experiment"), &empty())
-            .unwrap_err()
-            .exit_code(),
-        65
-    );
+    for (path, code) in [
+        ("none", 66),
+        ("base_repo/T1/repo/src/a.rs", 65),
+        ("base_repo", 65),
+        ("experiment", 65),
+        ("", 65),
+    ] {
+        let error = find(&bench.at(path), &Options::default()).unwrap_err();
+        assert_eq!(error.exit_code(), code, "{path}: {error}");
+    }
 }
 
 #[test]

@@ -332,6 +332,22 @@ mod tests {
     }
 
     #[test]
+    fn deep_nesting_is_an_error_or_harmless() {
+        for (open, close) in [("[", "]"), ("{a=", "}"), ("a.", "a = 1")] {
+            for depth in [50, 1_000, 200_000] {
+                let text = format!("rules = {}1{}", open.repeat(depth), close.repeat(depth));
+                assert!(parse(&text).is_err());
+                let text = format!("{}{close}", open.repeat(depth));
+                assert!(parse(&text).is_err());
+            }
+        }
+        for depth in [100, 100_000] {
+            assert!(parse(&format!("facts.{}x = 1", "a.".repeat(depth))).is_err());
+            assert!(parse(&format!("[facts.{}x]", "a.".repeat(depth))).is_err());
+        }
+    }
+
+    #[test]
     fn found_above_the_run_and_never_inside() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();

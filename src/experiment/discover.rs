@@ -11,7 +11,7 @@ use super::artefacts::RootFilter;
 use super::base_tree;
 use super::config::{Config, FactsSource};
 use super::facts_file::FactsTable;
-use super::gt::{self, GtInput};
+use super::gt::{self, GtInput, InputSource};
 use super::guarded::{self, RunDir};
 use super::identity::{self, Identity};
 use super::layout;
@@ -88,10 +88,14 @@ pub struct RunInputs {
     pub benchmark_prompt: Option<PromptInput>,
     /// The starter tree: a plain directory or a git repository.
     pub base_tree: Option<PathBuf>,
+    /// Who named the starter tree.
+    pub base_source: Option<InputSource>,
     /// The base commit, only when a flag named it (facts have one of their own).
     pub base_commit: Option<String>,
     /// What is known of the task; empty when no facts were given.
     pub task_facts: TaskFacts,
+    /// The file they stand in (the configuration, when they are written there).
+    pub facts_file: Option<PathBuf>,
     /// The agent's patch as a file.
     pub patch_file: Option<PathBuf>,
     /// What is missing or contradictory, in words.
@@ -143,8 +147,8 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
     if prompts.prompt.is_none() {
         notes.push("the prompt is unknown: its lines cannot be left out".to_owned());
     }
-    let (base_tree, base_commit) = find_base(task_dir.as_deref(), options)?;
-    let task_facts = find_facts(id.task.as_deref(), options, config, &mut notes)?;
+    let base = find_base(task_dir.as_deref(), options)?;
+    let (task_facts, facts_file) = find_facts(id.task.as_deref(), options, config, &mut notes)?;
 
     Ok(RunInputs {
         dir: run.map(|r| r.path.clone()),
@@ -164,9 +168,11 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         gt_files: truth.all_files,
         prompt: prompts.prompt,
         benchmark_prompt: prompts.benchmark,
-        base_tree,
-        base_commit,
+        base_tree: base.tree,
+        base_source: base.source,
+        base_commit: base.commit,
         task_facts,
+        facts_file,
         patch_file: options.patch.clone(),
         notes,
     })
@@ -298,56 +304,74 @@ fn find_prompts(
     prompt::find(options.prompt.as_deref(), run, benchmark.as_ref())
 }
 
+/// Where the agent started.
+#[derive(Default)]
+struct Base {
+    tree: Option<PathBuf>,
+    source: Option<InputSource>,
+    commit: Option<String>,
+}
+
 /// Starter tree and base commit. A directory given with `--base` replaces the benchmark's tree; a
 /// commit given with it is looked up in whatever tree there is.
-fn find_base(
-    task_dir: Option<&Path>,
-    options: &Options,
-) -> Result<(Option<PathBuf>, Option<String>)> {
+fn find_base(task_dir: Option<&Path>, options: &Options) -> Result<Base> {
     let tree = task_dir.and_then(base_tree::locate);
-    let Some(base) = options.base.as_deref() else {
-        return Ok((tree, None));
+    let own = Base {
+        source: tree.as_ref().map(|_| InputSource::Benchmark),
+        tree,
+        commit: None,
     };
-    let path = Path::new(base);
+    let Some(text) = options.base.as_deref() else {
+        return Ok(own);
+    };
+    let fix = "give --base a directory with the starter tree, or a commit";
+    let path = Path::new(text);
     if path.is_dir() {
-        return Ok((Some(path.to_owned()), None));
+        return Ok(Base {
+            tree: Some(path.to_owned()),
+            source: Some(InputSource::Flag),
+            commit: None,
+        });
     }
-    if path.is_absolute() || base.starts_with("./") || base.starts_with("../") {
+    if path.is_absolute() || text.starts_with("./") || text.starts_with("../") {
         return Err(Error::InputMissing {
             path: path.to_owned(),
             what: "no such directory".to_owned(),
-            fix: "give --base a directory with the starter tree, or a commit".to_owned(),
+            fix: fix.to_owned(),
         });
     }
-    let is_revision = !base.starts_with('-')
-        && !base.is_empty()
-        && base
+    let is_revision = !text.starts_with('-')
+        && !text.is_empty()
+        && text
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b"._/@{}^~-".contains(&b));
     if !is_revision {
         return Err(Error::Usage {
-            what: format!("--base {} is no commit and no directory", show(base)),
-            fix: "give --base a directory with the starter tree, or a commit".to_owned(),
+            what: format!("--base {} is no commit and no directory", show(text)),
+            fix: fix.to_owned(),
         });
     }
-    Ok((tree, Some(base.to_owned())))
+    Ok(Base {
+        commit: Some(text.to_owned()),
+        ..own
+    })
 }
 
-/// The facts of the task: from the flag's file, else as the configuration says.
+/// The facts of the task and the file they come from: the flag's, else what the configuration says.
 fn find_facts(
     task: Option<&str>,
     options: &Options,
     config: &Config,
     notes: &mut Vec<String>,
-) -> Result<TaskFacts> {
-    let from_file;
-    let table = match (&options.facts, &config.facts) {
+) -> Result<(TaskFacts, Option<PathBuf>)> {
+    let read;
+    let (table, file) = match (&options.facts, &config.facts) {
         (Some(path), _) | (None, Some(FactsSource::File(path))) => {
-            from_file = FactsTable::read(path)?;
-            Some(&from_file)
+            read = FactsTable::read(path)?;
+            (Some(&read), Some(path.clone()))
         }
-        (None, Some(FactsSource::Inline(table))) => Some(table),
-        (None, None) => None,
+        (None, Some(FactsSource::Inline(table))) => (Some(table), config.path.clone()),
+        (None, None) => (None, None),
     };
     notes.extend(table.iter().flat_map(|t| t.notes.iter().cloned()));
     let inactive = "rules that need the task's pull request or commits are inactive";
@@ -355,14 +379,15 @@ fn find_facts(
         (None, _) => notes.push(format!("no task facts: {inactive}")),
         (Some(_), None) => notes.push(format!("the task is unknown: {inactive}")),
         (Some(table), Some(task)) => match table.get(task) {
-            Some(facts) => return Ok(facts.clone()),
+            Some(facts) => return Ok((facts.clone(), file)),
             None => notes.push(format!("no facts about task {}: {inactive}", show(task))),
         },
     }
-    Ok(TaskFacts {
+    let facts = TaskFacts {
         task: task.map(str::to_owned),
         ..TaskFacts::default()
-    })
+    };
+    Ok((facts, file))
 }
 
 /// The names in the root that are not the agent's work, with the traces of this run.

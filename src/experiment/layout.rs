@@ -104,25 +104,27 @@ fn search_base_repo(start: &Path) -> Option<PathBuf> {
 /// The children of a directory that look like runs, sorted by name; at most `limit` are returned.
 /// Folders named `experiment` and `experiments` are looked into as well.
 pub(crate) fn runs_inside(dir: &Path, limit: usize) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut children = Vec::new();
     for folder in [
         dir.to_owned(),
         dir.join("experiment"),
         dir.join("experiments"),
     ] {
-        let Ok(entries) = fs::read_dir(&folder) else {
-            continue;
-        };
-        found.extend(
-            entries
-                .flatten()
-                .map(|entry| entry.path())
-                .filter(|path| path.is_dir() && is_run_like(path)),
-        );
+        // A folder that cannot be read shows no runs.
+        let entries = fs::read_dir(&folder).into_iter().flatten();
+        children.extend(entries.flatten().map(|entry| entry.path()));
     }
-    found.sort();
-    found.truncate(limit);
-    found
+    children.sort();
+    children.retain({
+        // Each look costs a few system calls: no more than are asked for.
+        let mut left = limit;
+        move |path| {
+            let is_run = left > 0 && path.is_dir() && is_run_like(path);
+            left -= usize::from(is_run);
+            is_run
+        }
+    });
+    children
 }
 
 #[cfg(test)]

@@ -165,6 +165,13 @@ fn text_of(file: &str, key: &str, value: &Value, notes: &mut Vec<String>) -> Opt
         ));
         return None;
     }
+    if text.chars().any(char::is_control) {
+        notes.push(format!(
+            "`{file}`: `{key}` holds control characters ({}); ignored",
+            show(&text)
+        ));
+        return None;
+    }
     (!text.is_empty()).then_some(text)
 }
 
@@ -293,6 +300,17 @@ mod tests {
         assert_eq!(m.notes.len(), 1);
         let m = read(&[("run_info.json", &vec![b' '; (1 << 20) + 1])]);
         assert!(m.notes[0].contains("larger than"), "{:?}", m.notes);
+    }
+
+    #[test]
+    fn control_characters_are_refused() {
+        let m = read(&[(
+            "run_info.json",
+            br#"{"agent_name":"a\u001b[31m","model":"b\nc"}"#,
+        )]);
+        assert_eq!((m.config, m.model), (None, None));
+        assert_eq!(m.notes.len(), 2, "{:?}", m.notes);
+        assert!(m.notes.iter().all(|n| !n.contains(char::is_control)));
     }
 
     #[test]

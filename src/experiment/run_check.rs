@@ -15,9 +15,16 @@ use crate::{Error, Result};
 /// Opens the path that was named as a run: a directory that can be read.
 ///
 /// # Errors
-/// [`Error::InputMissing`] when it is missing or closed, [`Error::BadData`] when it is a file.
+/// [`Error::InputMissing`] when it is missing or closed, [`Error::BadData`] when it is a file,
+/// [`Error::Usage`] when the path is empty.
 pub(crate) fn open(given: &Path) -> Result<RunDir> {
     let fix = "check the path of the run directory";
+    if given.as_os_str().is_empty() {
+        return Err(Error::Usage {
+            what: "the path of the run directory is empty".to_owned(),
+            fix: "check the variable or the quotes it came from".to_owned(),
+        });
+    }
     let meta = fs::metadata(given).map_err(|e| guarded::unreadable(given, &e, fix))?;
     if !meta.is_dir() {
         return Err(no_directory(given, meta.is_file()));
@@ -71,7 +78,7 @@ pub(crate) fn require_run(run: &RunDir, name: &RunName, signs: bool, named: bool
                 "not a run, but a directory that holds runs ({}, …)",
                 names.join(", ")
             ),
-            fix: format!("name one run, or several: {}", shell_quote(first)),
+            fix: format!("name a run, such as {}", shell_quote(first)),
         });
     }
     if signs {
@@ -118,6 +125,7 @@ mod tests {
             assert!(error.to_string().contains(word), "{name}: {error}");
         }
         assert_eq!(open(&root.path().join("none")).unwrap_err().exit_code(), 66);
+        assert_eq!(open(Path::new("")).unwrap_err().exit_code(), 64);
         // Below a file there is nothing either.
         let below = root.path().join("a.patch/x");
         assert_eq!(open(&below).unwrap_err().exit_code(), 66);

@@ -53,16 +53,10 @@ pub struct TraceInput {
 const RUNNER_FILES: &[(&str, TraceRole)] = &[
     ("claude_run.jsonl", TraceRole::Trace),
     ("cursor_run.jsonl", TraceRole::Trace),
-    ("codex_run.jsonl", TraceRole::Trace),
-    ("opencode_run.jsonl", TraceRole::Trace),
-    ("gemini_run.jsonl", TraceRole::Trace),
     ("codex_events.jsonl", TraceRole::Trace),
     ("codex_events_isolated.jsonl", TraceRole::Trace),
     ("claude_run.log", TraceRole::Stderr),
     ("cursor_run.log", TraceRole::Stderr),
-    ("codex_run.log", TraceRole::Stderr),
-    ("opencode_run.log", TraceRole::Stderr),
-    ("gemini_run.log", TraceRole::Stderr),
     ("codex_output.log", TraceRole::Stderr),
     ("codex_output_isolated.log", TraceRole::Stderr),
 ];
@@ -99,8 +93,9 @@ pub(crate) fn has_runner_trace(dir: &Path) -> bool {
         .any(|(name, _)| dir.join(name).symlink_metadata().is_ok())
 }
 
-/// True for the names that agents give to their session files: `rollout-….jsonl`,
-/// `<uuid>.jsonl`, and the usual names of a trace.
+/// True for the names that agents give to their session files (`rollout-….jsonl`, `session-….jsonl`,
+/// `<uuid>.jsonl`), for `AGENT_run.jsonl` of runners that are not in the table, and for the usual
+/// names of a trace.
 fn is_session_name(name: &str) -> bool {
     let Some(stem) = name.strip_suffix(".jsonl") else {
         return SESSION_NAMES.contains(&name);
@@ -108,6 +103,7 @@ fn is_session_name(name: &str) -> bool {
     SESSION_NAMES.contains(&name)
         || stem.starts_with("rollout-")
         || stem.starts_with("session-")
+        || stem.ends_with("_run")
         || is_uuid(stem)
 }
 
@@ -230,7 +226,7 @@ fn session_names(
     let mut names: Vec<String> = entries
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| is_session_name(name) && !is_ignored(name))
+        .filter(|name| is_session_name(name) && !is_runner_file(name) && !is_ignored(name))
         .filter(|name| !artefacts::is_evaluator_artefact(name))
         .collect();
     names.sort();
@@ -329,6 +325,7 @@ mod tests {
             (uuid, "\u{feff}\n {}"),
             ("rollout-2026-04-18.jsonl", "{}"),
             ("events.jsonl", "plain words"),
+            ("robot_run.jsonl", "{}"),
             ("eval_events.jsonl", "{}"),
             ("data.jsonl", "{}"),
         ]);
@@ -337,10 +334,11 @@ mod tests {
             ("claude_run.jsonl", TraceRole::Trace),
             ("claude_run.log", TraceRole::Stderr),
             (uuid, TraceRole::Trace),
+            ("robot_run.jsonl", TraceRole::Trace),
             ("rollout-2026-04-18.jsonl", TraceRole::Trace),
         ];
         assert_eq!(found, want.map(|(n, r)| (n.to_owned(), r)));
-        assert_eq!(notes.len(), 3, "{notes:?}");
+        assert_eq!(notes.len(), 4, "{notes:?}");
         assert!(notes[0].contains("0 bytes"));
 
         let (_keep, run) = run_with(&[("claude_run.jsonl", "{}"), (uuid, "{}")]);
