@@ -176,15 +176,16 @@ fn is_root_name(name: &str) -> bool {
 
 /// The nearest configuration above the run, else above the working directory.
 fn search(run: Option<&RunDir>, here: Option<&Path>) -> Option<PathBuf> {
-    let above_run = run.and_then(|r| r.path.parent());
-    let here = match (run, here) {
-        (Some(run), Some(here)) if here.starts_with(&run.real) => run.real.parent(),
-        (_, here) => here,
+    let above_run = run.and_then(|r| layout::search_start_of_run(&r.path));
+    let above_here = match (run, here) {
+        (Some(run), Some(here)) if here.starts_with(&run.real) => {
+            layout::search_start_of_run(&run.real)
+        }
+        (_, here) => here.and_then(layout::search_start),
     };
-    [above_run, here]
+    [above_run, above_here]
         .into_iter()
         .flatten()
-        .filter_map(layout::search_start)
         .flat_map(Path::ancestors)
         .map(|dir| dir.join(FILE_NAME))
         .find(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()))

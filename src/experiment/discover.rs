@@ -112,7 +112,11 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
     check_flags(run, options)?;
     let run = run.map(run_check::open).transpose()?;
     let run = run.as_ref();
-    let name = run.map(|r| RunName::parse(&r.name())).unwrap_or_default();
+    let base_repo = find_base_repo(run, options, config)?;
+    let is_task = |word: &str| base_repo.as_ref().is_some_and(|b| b.join(word).is_dir());
+    let name = run
+        .map(|r| RunName::parse_knowing(&r.name(), is_task))
+        .unwrap_or_default();
     let metadata = run.map(Metadata::read).unwrap_or_default();
     let mut notes = metadata.notes.clone();
     let traces = find_traces(run, &name, options, config, &mut notes)?;
@@ -122,7 +126,6 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         note_unfinished(run, &mut notes);
     }
 
-    let base_repo = find_base_repo(run, options, config)?;
     let id = identity::resolve(
         options.task.as_deref(),
         &metadata,
@@ -255,17 +258,14 @@ fn find_base_repo(
 ) -> Result<Option<PathBuf>> {
     let named = options.base_repo.as_deref().or(config.base_repo.as_deref());
     let here = std::env::current_dir().ok();
-    let starts: Vec<&Path> = match run {
-        Some(run) => [run.path.parent(), run.real.parent()]
-            .into_iter()
-            .flatten()
-            .collect(),
-        None => here.as_deref().into_iter().collect(),
+    let starts = match run {
+        Some(run) => vec![
+            layout::search_start_of_run(&run.path),
+            layout::search_start_of_run(&run.real),
+        ],
+        None => vec![here.as_deref().and_then(layout::search_start)],
     };
-    let starts: Vec<&Path> = starts
-        .into_iter()
-        .filter_map(layout::search_start)
-        .collect();
+    let starts: Vec<&Path> = starts.into_iter().flatten().collect();
     layout::base_repo(named, &starts)
 }
 

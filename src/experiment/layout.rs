@@ -55,6 +55,17 @@ pub(crate) fn search_start(dir: &Path) -> Option<&Path> {
     }
 }
 
+/// Where a search upward from a run may begin: its parent; for a directory that does not look like a
+/// run and may lie in one, as [`search_start`].
+pub(crate) fn search_start_of_run(run: &Path) -> Option<&Path> {
+    let parent = run.parent()?;
+    if is_run_like(run) {
+        Some(parent)
+    } else {
+        search_start(parent)
+    }
+}
+
 /// The benchmark's `base_repo` folder: `named` (by a flag or the configuration: the folder itself or
 /// the one that holds it), else the one found above `start`; `None` when there is none.
 ///
@@ -206,6 +217,13 @@ mod tests {
         ] {
             assert_eq!(search_start(&at(inside)), Some(at("experiment").as_path()));
         }
+        let deep = at("experiment/run/inner/deep");
+        assert_eq!(search_start_of_run(&deep), Some(at("experiment").as_path()));
+        // A trace that somebody left in the root of the benchmark does not hide the benchmark from a
+        // run that is one.
+        fs::write(at("claude_run.jsonl"), "").unwrap();
+        let run = at("experiment/run");
+        assert_eq!(search_start_of_run(&run), run.parent());
     }
 
     #[test]

@@ -38,15 +38,29 @@ impl RunName {
     /// Reads a directory name or a path whose last component is one (trailing slashes are allowed;
     /// the path may belong to another machine).
     ///
-    /// Works in time linear in the length of the text.
+    /// The task is the first word that looks like one. Works in time linear in the length of the
+    /// text.
     pub fn parse(text: &str) -> Self {
+        Self::parse_knowing(text, |_| false)
+    }
+
+    /// As [`RunName::parse`], and a word for which `is_task` holds is the task before one that only
+    /// looks like it (`H100-T34-…`). `is_task` is asked about at most 16 words.
+    pub fn parse_knowing(text: &str, is_task: impl Fn(&str) -> bool) -> Self {
         let raw = text
             .trim_end_matches('/')
             .rsplit('/')
             .next()
             .unwrap_or_default();
         let words: Vec<&str> = raw.split('-').collect();
-        let task_at = words.iter().position(|w| is_task_word(w));
+        let looks: Vec<usize> = (0..words.len())
+            .filter(|at| words.get(*at).is_some_and(|w| is_task_word(w)))
+            .take(16)
+            .collect();
+        let known = looks
+            .iter()
+            .find(|at| words.get(**at).is_some_and(|w| is_task(w)));
+        let task_at = known.or(looks.first()).copied();
         let (before, rest) = match task_at {
             Some(at) => (
                 words.get(..at).unwrap_or_default(),
@@ -95,8 +109,11 @@ impl<'w, 'a> Tail<'w, 'a> {
         let variant_at = variant_position(words);
         // A date before the variant belongs to the name of a model (`…-20250514-long`).
         let from = variant_at.map_or(0, |at| at + 1);
-        let dated = (from..words.len())
-            .rev()
+        // The one right after the variant counts before those in notes (`…-INVALID-2026-05-01`).
+        let at_once = variant_at.map(|at| at + 1);
+        let dated = at_once
+            .into_iter()
+            .chain((from..words.len()).rev())
             .find_map(|at| date_at(words, at).map(|(date, width)| (at, date, width)));
         let head_end = variant_at
             .or(dated.as_ref().map(|(at, _, _)| *at))
@@ -265,6 +282,7 @@ mod tests {
             // `long` inside the name of an agent, and a note after the date that looks like a variant.
             ("T1-robo-long-context-long-20260418", None, Some("T1"), Some("robo-long-context"), long, Some("2026-04-18"), "", false),
             ("T1-codex-long-20260418-short-fix", None, Some("T1"), Some("codex"), long, Some("2026-04-18"), "short fix", false),
+            ("T1-codex-long-20260418-INVALID-2026-05-01", None, Some("T1"), Some("codex"), long, Some("2026-04-18"), "INVALID 2026 05 01", true),
             ("T1-codex-long-retry-20260418", None, Some("T1"), Some("codex"), long, Some("2026-04-18"), "retry", false),
             ("T1-codex-long-20260418-attempt3", None, Some("T1"), Some("codex"), long, Some("2026-04-18"), "attempt3", false),
             // Days that do not exist stay what they are: words.
@@ -290,6 +308,21 @@ mod tests {
             ("T34-ценный-long-20260418", None, Some("T34"), Some("ценный"), long, Some("2026-04-18"), "", false),
             ("T٣٤-codex-long", Some("T٣٤"), None, Some("codex"), long, None, "", false),
         ]);
+    }
+
+    #[test]
+    fn a_known_task_comes_before_a_word_like_one() {
+        let text = "H100-T34-codex-long-20260418";
+        assert_eq!(RunName::parse(text).task.as_deref(), Some("H100"));
+        let name = RunName::parse_knowing(text, |task| task == "T34");
+        assert_eq!(name.task.as_deref(), Some("T34"));
+        assert_eq!(name.prefix.as_deref(), Some("H100"));
+        assert_eq!(name.agent.as_deref(), Some("codex"));
+        let name = RunName::parse_knowing("K3-A2-short-v2", |task| task == "K3");
+        assert_eq!(
+            (name.task.as_deref(), name.agent.as_deref()),
+            (Some("K3"), Some("A2"))
+        );
     }
 
     #[test]
