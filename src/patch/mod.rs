@@ -4,7 +4,9 @@
 //! run directory belongs to the party under audit: nothing in it is executed, no link in it is followed,
 //! and git never runs with its configuration (see [`objects`]).
 
+pub mod apply;
 mod cursor;
+pub mod diff;
 mod envelope;
 mod hunk;
 pub mod model;
@@ -12,5 +14,6 @@ mod names;
 mod render;
 mod unified;
 
+pub use apply::apply;
 pub use render::render;
 pub use unified::parse;
