@@ -1,0 +1,320 @@
+//! Which tree the agent started from.
+//!
+//! A base from outside the run (an option, the benchmark's own repository) is sure. A base found in the run
+//! can be rewritten by the agent, so its confidence is at most medium, and low where the repository looks
+//! as if it had been made anew.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::objects::commit::CommitTree;
+use super::objects::id::{Algorithm, Oid};
+use super::objects::{GitDir, ObjectStore, refs};
+use super::tree::{BaseTree, DirTree};
+use crate::rules::finding::Confidence;
+use crate::{Error, Result};
+
+/// Where the base was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaseSource {
+    /// `--base`.
+    Given,
+    /// HEAD of the benchmark's repository for the task.
+    BaseRepoHead,
+    /// The files of the benchmark's starter tree, which has no git history.
+    BaseRepoTree,
+    /// The base commit of the task's facts, found in the run.
+    Metadata,
+    /// The oldest entry of the run's reflog.
+    Reflog,
+    /// The run's HEAD.
+    Head,
+    /// There is none.
+    Unknown,
+}
+
+impl BaseSource {
+    /// The name used in JSON and text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Given => "given",
+            Self::BaseRepoHead => "base-repo-head",
+            Self::BaseRepoTree => "base-repo-tree",
+            Self::Metadata => "metadata",
+            Self::Reflog => "reflog",
+            Self::Head => "head",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What sort of tree the base is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaseKind {
+    /// A commit.
+    Commit,
+    /// A plain directory.
+    Directory,
+    /// No tree.
+    None,
+}
+
+/// Which base was taken, and how sure that is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BaseInfo {
+    /// Where it was found.
+    pub source: BaseSource,
+    /// How sure; `None` when there is no base.
+    pub confidence: Option<Confidence>,
+    /// The commit, in hexadecimal digits.
+    pub commit: Option<String>,
+    /// What sort of tree.
+    pub kind: BaseKind,
+    /// The benchmark's base commit is not among the objects of the run: its history was replaced or cut.
+    pub missing_in_run: bool,
+}
+
+impl BaseInfo {
+    fn unknown() -> Self {
+        Self {
+            source: BaseSource::Unknown,
+            confidence: None,
+            commit: None,
+            kind: BaseKind::None,
+            missing_in_run: false,
+        }
+    }
+}
+
+/// Where to look for a base.
+#[derive(Debug, Clone, Copy)]
+pub struct BaseRequest<'a> {
+    /// The run directory.
+    pub run: &'a Path,
+    /// `--base`: a revision of the benchmark's repository or of the run.
+    pub given: Option<&'a str>,
+    /// `base_repo/<TASK>/repo`, if the benchmark has it.
+    pub base_repo: Option<&'a Path>,
+    /// The base commit of the task's facts.
+    pub known_commit: Option<&'a str>,
+}
+
+/// The base that was taken.
+pub struct Base {
+    /// Which and how sure.
+    pub info: BaseInfo,
+    /// Its tree; `None` when it is unknown.
+    pub tree: Option<Arc<dyn BaseTree>>,
+    /// What could not be read on the way, in words.
+    pub problems: Vec<String>,
+}
+
+impl std::fmt::Debug for Base {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut out = f.debug_struct("Base");
+        out.field("info", &self.info)
+            .field("problems", &self.problems);
+        out.finish_non_exhaustive()
+    }
+}
+
+/// Looks for the base in this order: `--base`; HEAD of the benchmark's repository, or its files when it has
+/// no history; the known base commit in the run; the oldest reflog entry of the run; the run's HEAD. A known
+/// base commit that the run lacks means that its history was replaced: then nothing in the run is believed
+/// and the base is unknown.
+///
+/// # Errors
+/// When `--base` names nothing, or the benchmark's starter tree cannot be listed.
+pub fn choose_base(request: &BaseRequest<'_>) -> Result<Base> {
+    let mut finder = Finder {
+        request,
+        problems: Vec::new(),
+    };
+    let found = match request.given {
+        Some(revision) => Some(finder.given(revision)?),
+        None => match finder.from_base_repo()? {
+            Some(found) => Some(found),
+            None => finder.from_run(),
+        },
+    };
+    let (info, tree) = match found {
+        Some((info, tree)) => (info, Some(tree)),
+        None => (BaseInfo::unknown(), None),
+    };
+    Ok(Base {
+        info,
+        tree,
+        problems: finder.problems,
+    })
+}
+
+type Found = (BaseInfo, Arc<dyn BaseTree>);
+
+struct Finder<'a> {
+    request: &'a BaseRequest<'a>,
+    problems: Vec<String>,
+}
+
+impl Finder<'_> {
+    /// Opens the objects of a directory. What is wrong goes to the problems.
+    fn store(&mut self, dir: &Path, algorithm: Option<Algorithm>) -> Option<Arc<ObjectStore>> {
+        let opened = match GitDir::find(dir) {
+            Ok(Some(git)) => ObjectStore::open(git, algorithm),
+            Ok(None) => return None,
+            Err(why) => Err(why),
+        };
+        match opened {
+            Ok(store) => {
+                self.problems.extend_from_slice(store.problems());
+                Some(Arc::new(store))
+            }
+            Err(why) => {
+                self.problems.push(format!("history unreadable: {why}"));
+                None
+            }
+        }
+    }
+
+    fn tree(&mut self, store: &Arc<ObjectStore>, id: Oid) -> Option<CommitTree> {
+        match CommitTree::open(Arc::clone(store), id) {
+            Ok(tree) => Some(tree),
+            Err(why) => {
+                self.problems.push(format!("base commit {id}: {why}"));
+                None
+            }
+        }
+    }
+
+    fn given(&mut self, revision: &str) -> Result<Found> {
+        let algorithm = Oid::parse(revision.as_bytes()).map(|id| id.algorithm());
+        let places = self.request.base_repo.into_iter().chain([self.request.run]);
+        for dir in places {
+            let Some(store) = self.store(dir, algorithm) else {
+                continue;
+            };
+            let found = store.resolve(revision);
+            if let Some(tree) = found.and_then(|id| self.tree(&store, id)) {
+                return Ok(commit(BaseSource::Given, Confidence::High, tree));
+            }
+        }
+        Err(Error::Usage {
+            what: format!(
+                "--base {revision}: no such commit in {}{}",
+                self.request.run.display(),
+                self.problems
+                    .iter()
+                    .map(|p| format!("\n  {p}"))
+                    .collect::<String>()
+            ),
+            fix: "give a commit id or ref of the run or of the task's base repository".to_owned(),
+        })
+    }
+
+    fn from_base_repo(&mut self) -> Result<Option<Found>> {
+        let Some(dir) = self.request.base_repo.filter(|d| d.is_dir()) else {
+            return Ok(None);
+        };
+        if let Some(store) = self.store(dir, None) {
+            match refs::head(store.git_dir()) {
+                Ok(id) => {
+                    if let Some(tree) = self.tree(&store, id) {
+                        let mut found = commit(BaseSource::BaseRepoHead, Confidence::High, tree);
+                        found.0.missing_in_run = self.run_lacks(&id);
+                        return Ok(Some(found));
+                    }
+                }
+                Err(why) => self.problems.push(format!("{}: {why}", dir.display())),
+            }
+        }
+        let tree = DirTree::open(dir)?;
+        self.problems.extend_from_slice(tree.problems());
+        if tree.entries().is_empty() {
+            self.problems
+                .push(format!("{}: the starter tree is empty", dir.display()));
+            return Ok(None);
+        }
+        let info = BaseInfo {
+            source: BaseSource::BaseRepoTree,
+            confidence: Some(Confidence::High),
+            kind: BaseKind::Directory,
+            ..BaseInfo::unknown()
+        };
+        Ok(Some((info, Arc::new(tree))))
+    }
+
+    /// True when the run has a history and it does not hold the commit.
+    fn run_lacks(&mut self, id: &Oid) -> bool {
+        let Some(store) = self.store(self.request.run, Some(id.algorithm())) else {
+            return false;
+        };
+        self.lacks(&store, id)
+    }
+
+    fn lacks(&mut self, store: &ObjectStore, id: &Oid) -> bool {
+        let lacks = !store.has(id);
+        if lacks {
+            self.problems.push(format!(
+                "the run's repository does not hold the base commit {id}: its history was replaced or cut"
+            ));
+        }
+        lacks
+    }
+
+    fn from_run(&mut self) -> Option<Found> {
+        let known = self
+            .request
+            .known_commit
+            .and_then(|c| Oid::parse(c.trim().as_bytes()));
+        let store = self.store(self.request.run, known.map(|id| id.algorithm()))?;
+        if let Some(id) = known {
+            if self.lacks(&store, &id) {
+                return None;
+            }
+            let tree = self.tree(&store, id)?;
+            return Some(commit(BaseSource::Metadata, Confidence::Medium, tree));
+        }
+        let oldest = match refs::head_reflog(store.git_dir()) {
+            Ok(entries) => entries.into_iter().next(),
+            Err(why) => {
+                self.problems.push(format!("no reflog: {why}"));
+                None
+            }
+        };
+        if let Some(entry) = oldest
+            && let Some(tree) = self.tree(&store, entry.old.unwrap_or(entry.new))
+        {
+            // A first commit may be the benchmark's, or the agent's own after `git init`.
+            let sure = if tree.is_root() {
+                Confidence::Low
+            } else {
+                Confidence::Medium
+            };
+            return Some(commit(BaseSource::Reflog, sure, tree));
+        }
+        match refs::head(store.git_dir()) {
+            Ok(id) => {
+                let tree = self.tree(&store, id)?;
+                Some(commit(BaseSource::Head, Confidence::Low, tree))
+            }
+            Err(why) => {
+                self.problems.push(format!("HEAD of the run: {why}"));
+                None
+            }
+        }
+    }
+}
+
+fn commit(source: BaseSource, confidence: Confidence, tree: CommitTree) -> Found {
+    let info = BaseInfo {
+        source,
+        confidence: Some(confidence),
+        commit: Some(tree.commit().to_string()),
+        kind: BaseKind::Commit,
+        missing_in_run: false,
+    };
+    (info, Arc::new(tree))
+}

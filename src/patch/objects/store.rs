@@ -1,0 +1,278 @@
+//! Objects by name, each checked against it.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use super::batch::{Answer, Batch, PIPELINE, Want};
+use super::id::{Algorithm, Oid, hash_object};
+use super::locate::GitDir;
+use super::private::{PrivateDir, furnish};
+use super::refs;
+use crate::patch::tree::ReadError;
+
+/// How often git is started again after it died over a damaged object.
+const MAX_RESTARTS: u32 = 50;
+
+/// Takes the number of an object in a list and its content.
+pub(super) type Take<'a> = dyn FnMut(usize, Result<Vec<u8>, ReadError>) + 'a;
+
+/// The objects of one repository, read through a private git directory.
+#[derive(Debug)]
+pub struct ObjectStore {
+    git: GitDir,
+    private: PrivateDir,
+    problems: Vec<String>,
+    processes: Mutex<Processes>,
+}
+
+#[derive(Debug, Default)]
+struct Processes {
+    size: Option<Batch>,
+    content: Option<Batch>,
+    starts: u32,
+}
+
+impl ObjectStore {
+    /// Prepares to read the objects of a repository; an error in words when there are none to read, or no
+    /// git program. `algorithm` is given when a trusted commit id tells it, and guessed otherwise.
+    pub fn open(git: GitDir, algorithm: Option<Algorithm>) -> Result<Self, String> {
+        let mut problems = Vec::new();
+        let folders = git.object_folders(&mut problems);
+        if folders.is_empty() {
+            return Err(problems.join("; "));
+        }
+        let algorithm = algorithm.unwrap_or_else(|| guess_algorithm(&git, &folders));
+        let private = PrivateDir::new().map_err(|e| {
+            format!(
+                "{}: no temporary directory: {e}",
+                std::env::temp_dir().display()
+            )
+        })?;
+        let left_out = furnish(private.path(), algorithm, &folders)
+            .map_err(|e| format!("the object folders cannot be read: {e}"))?;
+        problems.extend(left_out);
+        let store = Self {
+            git,
+            private,
+            problems,
+            processes: Mutex::default(),
+        };
+        // Tells a missing git program from a missing object.
+        let mut first = store.lock();
+        first.size =
+            Some(Batch::start(store.private.path(), Want::Size).map_err(|e| {
+                format!("git cannot be started ({e}); it is needed to read objects")
+            })?);
+        drop(first);
+        Ok(store)
+    }
+
+    /// The git directory.
+    pub fn git_dir(&self) -> &GitDir {
+        &self.git
+    }
+
+    /// What was left out: alternates outside the run, objects that are no regular files.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    /// True when the object is there.
+    pub fn has(&self, id: &Oid) -> bool {
+        self.size(id).is_ok()
+    }
+
+    /// The size of an object in bytes.
+    pub fn size(&self, id: &Oid) -> Result<u64, ReadError> {
+        self.one(&id.to_string(), Want::Size, u64::MAX)
+            .map(|a| a.size)
+    }
+
+    /// Kind and content of an object of at most `limit` bytes.
+    pub fn read(&self, id: &Oid, limit: u64) -> Result<(String, Vec<u8>), ReadError> {
+        let answer = self.one(&id.to_string(), Want::Content, limit)?;
+        let kind = answer.kind.clone();
+        Ok((kind, checked(answer, id, None)?))
+    }
+
+    /// The content of a blob. Its size is asked for first, so that a large one is never unpacked.
+    pub fn read_blob(&self, id: &Oid, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let size = self.size(id)?;
+        if size > limit {
+            return Err(ReadError::TooLarge(size));
+        }
+        let answer = self.one(&id.to_string(), Want::Content, limit)?;
+        checked(answer, id, Some("blob"))
+    }
+
+    /// The commit that a revision names: hexadecimal digits, a ref, `HEAD`, each with `~1` or `^` behind it.
+    pub fn resolve(&self, revision: &str) -> Option<Oid> {
+        let is_hex =
+            |s: &str| (4..=64).contains(&s.len()) && s.bytes().all(|b| b.is_ascii_hexdigit());
+        let (name, steps) = match revision.find(['~', '^']) {
+            Some(at) => revision.split_at_checked(at)?,
+            None => (revision, ""),
+        };
+        if !steps
+            .chars()
+            .all(|c| matches!(c, '~' | '^') || c.is_ascii_digit())
+        {
+            return None;
+        }
+        let start = match refs::find(&self.git, name) {
+            Some(id) => id.to_string(),
+            None if is_hex(name) => name.to_owned(),
+            None => return None,
+        };
+        let asked = format!("{start}{steps}^{{commit}}");
+        self.one(&asked, Want::Size, u64::MAX).ok().map(|a| a.id)
+    }
+
+    /// The contents of many objects of one kind, in order, many at a time. `take` may use this store too.
+    pub(super) fn read_many(&self, ids: &[Oid], kind: &str, limit: u64, take: &mut Take<'_>) {
+        // Taken out, so that the lock is not held while `take` runs.
+        let mut process = self.lock().content.take();
+        let mut next = 0;
+        while next < ids.len() {
+            if process.is_none() {
+                process = self.start(&mut self.lock(), Want::Content).ok();
+            }
+            let Some(running) = &mut process else { break };
+            let wanted: Vec<Oid> = ids.iter().skip(next).take(PIPELINE).copied().collect();
+            let alive = read_some(running, &wanted, limit, &mut |id, answer| {
+                let content = match answer {
+                    Ok(Some(answer)) => checked(answer, id, Some(kind)),
+                    Ok(None) => Err(ReadError::Missing),
+                    Err(_) => Err(damaged(id)),
+                };
+                take(next, content);
+                next += 1;
+            });
+            if !alive {
+                process = None;
+            }
+        }
+        for (index, id) in ids.iter().enumerate().skip(next) {
+            take(index, Err(damaged(id)));
+        }
+        self.lock().content = process;
+    }
+
+    /// The contents of many blobs; those above the limit are not unpacked.
+    pub(super) fn read_blobs(&self, ids: &[Oid], limit: u64, take: &mut Take<'_>) {
+        let mut small = Vec::new();
+        let mut places = Vec::new();
+        for (place, id) in ids.iter().enumerate() {
+            match self.size(id) {
+                Ok(size) if size <= limit => {
+                    small.push(*id);
+                    places.push(place);
+                }
+                Ok(size) => take(place, Err(ReadError::TooLarge(size))),
+                Err(error) => take(place, Err(error)),
+            }
+        }
+        self.read_many(&small, "blob", limit, &mut |index, content| {
+            if let Some(place) = places.get(index) {
+                take(*place, content);
+            }
+        });
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Processes> {
+        self.processes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn start(&self, all: &mut Processes, want: Want) -> std::io::Result<Batch> {
+        if all.starts > MAX_RESTARTS {
+            return Err(std::io::ErrorKind::BrokenPipe.into());
+        }
+        all.starts += 1;
+        Batch::start(self.private.path(), want)
+    }
+
+    /// Asks for one object. The process is kept for the next request unless it failed.
+    fn one(&self, name: &str, want: Want, limit: u64) -> Result<Answer, ReadError> {
+        let mut all = self.lock();
+        let running = match want {
+            Want::Size => all.size.take(),
+            Want::Content => all.content.take(),
+        };
+        let mut process = match running {
+            Some(process) => process,
+            None => self.start(&mut all, want).map_err(|_| damaged(name))?,
+        };
+        let asked = process.ask(std::iter::once(name));
+        let answer = asked.and_then(|()| process.answer(limit));
+        let answer = answer.map_err(|_| damaged(name))?;
+        match want {
+            Want::Size => all.size = Some(process),
+            Want::Content => all.content = Some(process),
+        }
+        answer.ok_or(ReadError::Missing)
+    }
+}
+
+/// Asks for at most [`PIPELINE`] objects and hands out the answers in order. False when the process can
+/// answer no more; the object it failed at was handed out as an error.
+fn read_some(
+    process: &mut Batch,
+    ids: &[Oid],
+    limit: u64,
+    take: &mut dyn FnMut(&Oid, std::io::Result<Option<Answer>>),
+) -> bool {
+    let names: Vec<String> = ids.iter().map(Oid::to_string).collect();
+    if let Err(error) = process.ask(names.iter().map(String::as_str)) {
+        if let Some(id) = ids.first() {
+            take(id, Err(error));
+        }
+        return false;
+    }
+    for id in ids {
+        let answer = process.answer(limit);
+        let alive = answer.is_ok();
+        take(id, answer);
+        if !alive {
+            return false;
+        }
+    }
+    true
+}
+
+fn damaged(what: impl std::fmt::Display) -> ReadError {
+    ReadError::Unreadable(format!(
+        "git cannot read {what}: damaged, or too large to unpack"
+    ))
+}
+
+/// The content of an answer, if it is what its name says.
+fn checked(answer: Answer, id: &Oid, kind: Option<&str>) -> Result<Vec<u8>, ReadError> {
+    let content = answer.content.ok_or(ReadError::TooLarge(answer.size))?;
+    let expected = kind.unwrap_or(&answer.kind);
+    if hash_object(id.algorithm(), expected, &content) != *id {
+        return Err(ReadError::Unreadable(format!(
+            "{id} has another content than its name says; it was forged"
+        )));
+    }
+    Ok(content)
+}
+
+/// SHA-256 when HEAD names such a commit, or the folders hold such names; else SHA-1. The run's
+/// configuration is not asked.
+fn guess_algorithm(git: &GitDir, folders: &[PathBuf]) -> Algorithm {
+    if let Ok(head) = refs::head(git) {
+        return head.algorithm();
+    }
+    let names = folders.iter().flat_map(|f| {
+        let packs = std::fs::read_dir(f.join("pack")).into_iter().flatten();
+        packs.filter_map(|e| e.ok()?.file_name().into_string().ok())
+    });
+    let long = |name: String| name.len() == "pack-.idx".len() + 64 && name.ends_with(".idx");
+    if names.into_iter().any(long) {
+        Algorithm::Sha256
+    } else {
+        Algorithm::Sha1
+    }
+}
