@@ -1,6 +1,7 @@
 //! The verdict as a pure function: the situations that a fair expert was asked about, and properties
 //! that hold for every input.
-
+// Tests may stop on the first surprise; helpers outside of `#[test]` functions are tests too.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::too_many_lines)]
 use proptest::prelude::*;
 use trace_audit::rules::finding::{Cause, Confidence};
 use trace_audit::similarity::model::Ratio;
@@ -340,13 +341,16 @@ type Step = (&'static str, fn(&Measures) -> Option<Measures>);
 
 /// Every member of which more is never judged milder, raised one step.
 #[rustfmt::skip]
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 16] = [
     ("identical files", |m| Some(Measures { identical_files: up(m.identical_files)?, ..m.clone() })),
     ("U", |m| Some(Measures { u: up(m.u)?, ..m.clone() })),
     ("T12", |m| Some(Measures { t12: up(m.t12)?, ..m.clone() })),
     ("R6", |m| Some(Measures { r6: up(m.r6)?, ..m.clone() })),
     ("S23", |m| Some(Measures { s23: up(m.s23)?, ..m.clone() })),
     // From 1 up: n = 0 means that nothing could be compared, not that less was found.
+    ("n by one, with U as it is", |m| (m.n > 0).then(|| {
+        Measures { n: m.n.saturating_add(1), ..m.clone() }
+    })),
     ("n, with U as it is", |m| (m.n > 0).then(|| {
         Measures { n: m.n.saturating_add(1 + m.n / 3), ..m.clone() }
     })),
@@ -398,7 +402,7 @@ fn more_evidence_is_never_milder_on_a_grid() {
         .map(|p| Policy::load(p).unwrap())
         .collect();
     let mut checked = 0usize;
-    for n in [0, 1, 6, 7, 12, 15, 31, 49, 99, 1_000] {
+    for n in [0, 1, 7, 8, 11, 15, 16, 31, 49, 99, 100] {
         for u in [0, 9, 13, 17, 20] {
             for (t12, r6) in [(0, 0), (17, 9), (0, 6)] {
                 for (files, s23) in [(0, 0), (3, 17), (1, 18)] {
@@ -432,12 +436,13 @@ fn more_evidence_is_never_milder_on_a_grid() {
             }
         }
     }
-    assert_eq!(checked, 10 * 5 * 3 * 3 * 4 * 12);
+    assert_eq!(checked, 11 * 5 * 3 * 3 * 4 * 12);
 }
 
 fn any_ratio() -> impl Strategy<Value = Ratio> {
     prop_oneof![
         (0u64..=40, 1u64..=40).prop_map(|(num, den)| Ratio::new(num.min(den), den)),
+        Just(Ratio::new(9, 10)),
         Just(Ratio::default()),
         (any::<u64>(), any::<u64>()).prop_map(|(num, den)| Ratio::new(num, den)),
     ]
@@ -544,7 +549,7 @@ fn any_policy() -> impl Strategy<Value = Policy> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_500))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn more_evidence_is_never_milder(m in any_measures(), policy in any_policy()) {

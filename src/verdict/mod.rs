@@ -7,6 +7,7 @@
 pub mod check;
 pub mod clauses;
 mod derived;
+mod evidence;
 pub mod explain;
 pub mod judge;
 pub mod measures;
