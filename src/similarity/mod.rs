@@ -2,5 +2,8 @@
 //!
 //! Knows patches and no traces. One metric a file.
 
+pub mod comments;
+pub mod confusables;
 pub mod model;
 pub mod normalise;
+pub mod syntax;
