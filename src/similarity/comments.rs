@@ -316,19 +316,39 @@ mod tests {
     fn single_lines() {
         for (path, line, want) in [
             ("a.go", "x := 1 // one", "x := 1"),
-            ("a.go", "u := \"http://host/\" // c", "u := \"http://host/\""),
+            (
+                "a.go",
+                "u := \"http://host/\" // c",
+                "u := \"http://host/\"",
+            ),
             ("a.go", "r := `a // b`", "r := `a // b`"),
             ("a.go", "f(/* n= */ 1, 2)", "f(  1, 2)"),
             ("a.c", "char q = '\"'; // quote", "char q = '\"';"),
             ("a.c", "char q = '\\''; // quote", "char q = '\\'';"),
             ("a.c", "#include <x.h>", "#include <x.h>"),
             ("a.c", "n = 1'000'000; // many", "n = 1'000'000;"),
-            ("a.rs", "fn f<'a>(x: &'a str) {} // it's", "fn f<'a>(x: &'a str) {}"),
+            (
+                "a.rs",
+                "fn f<'a>(x: &'a str) {} // it's",
+                "fn f<'a>(x: &'a str) {}",
+            ),
             ("a.js", "s = 'it\\'s // no'; // yes", "s = 'it\\'s // no';"),
-            ("a.ts", "const g = \"src/**/*.ts\";", "const g = \"src/**/*.ts\";"),
-            ("a.css", "a { b: url(http://h/) } /* c */", "a { b: url(http://h/) }"),
+            (
+                "a.ts",
+                "const g = \"src/**/*.ts\";",
+                "const g = \"src/**/*.ts\";",
+            ),
+            (
+                "a.css",
+                "a { b: url(http://h/) } /* c */",
+                "a { b: url(http://h/) }",
+            ),
             ("a.py", "x = '#'  # real", "x = '#'"),
-            ("a.py", "\"\"\"doc # not\"\"\"  # real", "\"\"\"doc # not\"\"\""),
+            (
+                "a.py",
+                "\"\"\"doc # not\"\"\"  # real",
+                "\"\"\"doc # not\"\"\"",
+            ),
             ("a.py", "\"\"\"doc # not", "\"\"\"doc # not"),
             ("a.py", "# whole line", ""),
             ("a.sh", "echo ${#x} $# # count", "echo ${#x} $#"),
@@ -342,7 +362,11 @@ mod tests {
             ("a.html", "<p>x</p><!-- y -->", "<p>x</p>"),
             ("a.php", "#[Attr] # why", "#[Attr]"),
             ("a.ml", "let x = 1 (* one *)", "let x = 1"),
-            ("a.md", "# Heading // not a comment", "# Heading // not a comment"),
+            (
+                "a.md",
+                "# Heading // not a comment",
+                "# Heading // not a comment",
+            ),
             ("a.unknown", "# x", "# x"),
             ("a.js", "", ""),
         ] {
@@ -374,11 +398,17 @@ mod tests {
             // Never closed: hides the rest of its line only.
             ("a(path/*);\nb();\nc();", "a(path|b();|c();"),
             // Not closed before the next one opens.
-            ("a(path/*);\nb();\n/* x */\nc();\n/* y\n*/", "a(path|b();||c();||"),
+            (
+                "a(path/*);\nb();\n/* x */\nc();\n/* y\n*/",
+                "a(path|b();||c();||",
+            ),
             // A product over two lines and a pointer are code.
             ("a = b\n  * c;\n*p = 3;", "a = b|* c;|*p = 3;"),
             // A glob in a string is none of this.
-            ("x = \"**/*.ts\";\ny();\nz = \"a/*\";", "x = \"**/*.ts\";|y();|z = \"a/*\";"),
+            (
+                "x = \"**/*.ts\";\ny();\nz = \"a/*\";",
+                "x = \"**/*.ts\";|y();|z = \"a/*\";",
+            ),
             // A stray end after a star line.
             (" * x\n */ b();\n", "|b();"),
         ] {
@@ -388,7 +418,10 @@ mod tests {
 
     #[test]
     fn markup_and_script_blocks() {
-        assert_eq!(many("a.html", "<a>\n<!-- x\ny -->\n<b>").join("|"), "<a>|||<b>");
+        assert_eq!(
+            many("a.html", "<a>\n<!-- x\ny -->\n<b>").join("|"),
+            "<a>|||<b>"
+        );
         assert_eq!(many("a.ps1", "a\n<# x\n#>\nb").join("|"), "a|||b");
     }
 

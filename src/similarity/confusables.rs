@@ -73,12 +73,19 @@ mod tests {
     #[test]
     fn the_table_is_sorted_and_maps_to_ascii() {
         assert!(TABLE.windows(2).all(|w| w[0].0 < w[1].0));
-        assert!(TABLE.iter().all(|(from, to)| !from.is_ascii() && to.is_ascii_graphic()));
+        assert!(
+            TABLE
+                .iter()
+                .all(|(from, to)| !from.is_ascii() && to.is_ascii_graphic())
+        );
     }
 
     #[test]
     fn folds_look_alikes_only() {
-        assert_eq!("раssword".chars().map(latin).collect::<String>(), "password");
+        assert_eq!(
+            "раssword".chars().map(latin).collect::<String>(),
+            "password"
+        );
         assert_eq!("中é".chars().map(latin).collect::<String>(), "中é");
     }
 }

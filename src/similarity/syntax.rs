@@ -67,7 +67,10 @@ const PHP: Syntax = Syntax {
     ..SCRIPT
 };
 
-const CSS: Syntax = Syntax { line: &[], ..SCRIPT };
+const CSS: Syntax = Syntax {
+    line: &[],
+    ..SCRIPT
+};
 
 /// HCL (Terraform): C comments and `#`.
 const HCL: Syntax = Syntax {
