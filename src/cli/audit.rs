@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use trace_audit::audit::{self, Auditor};
-use trace_audit::experiment::config::Config;
+use trace_audit::audit::Auditor;
+use trace_audit::experiment::config::{Config, PolicyChoice};
 use trace_audit::experiment::discover::{Options, discover};
 use trace_audit::report::model::{AuditReport, RunReport};
 use trace_audit::report::{self, Lang, Style};
@@ -155,15 +155,28 @@ fn audit_one(
     args: &AuditArgs,
     target: Option<&Path>,
 ) -> Result<(RunReport, report::model::ToolInfo)> {
-    let config = Config::load(args.inputs.config.as_deref(), target)?;
+    let config = Config::find(target, args.inputs.config.as_deref())?;
     let mut dirs = config.rules.clone();
     dirs.extend(args.rules.iter().cloned());
     let rules = RuleSet::load(&dirs)?;
-    let policy = Policy::load(args.policy.as_deref().or(config.policy.as_deref()).unwrap_or("default"))?;
+    let policy = Policy::load(&policy_name(args, &config))?;
     let inputs = discover(target, &args.inputs.options(), &config)?;
-    let auditor = Auditor::new(&rules, &policy);
-    let facts = audit::facts(&inputs, &rules)?;
+    let auditor = Auditor::new(&rules, &policy, lang(args));
+    let facts = auditor.facts(&inputs)?;
     Ok((auditor.judge(&inputs, &facts), auditor.tool()))
+}
+
+/// The flag, else the configuration, else the default.
+fn policy_name(args: &AuditArgs, config: &Config) -> String {
+    match (&args.policy, &config.policy) {
+        (Some(given), _) | (None, Some(PolicyChoice::Name(given))) => given.clone(),
+        (None, Some(PolicyChoice::File(path))) => path.display().to_string(),
+        (None, None) => "default".to_owned(),
+    }
+}
+
+fn lang(args: &AuditArgs) -> Lang {
+    if args.lang == "zh" { Lang::Zh } else { Lang::En }
 }
 
 fn run_name(target: Option<&Path>) -> String {
@@ -191,7 +204,7 @@ fn exit_code(runs: &[RunReport], fail_on: &str, error: Option<&Error>) -> u8 {
 
 fn write(args: &AuditArgs, report: &AuditReport, terminal: &Terminal) -> anyhow::Result<()> {
     let style = Style {
-        lang: if args.lang == "zh" { Lang::Zh } else { Lang::En },
+        lang: lang(args),
         verbose: args.verbose,
         quiet: args.quiet,
     };

@@ -13,15 +13,7 @@ use std::io::{self, Write};
 
 use model::AuditReport;
 
-/// Language of the words in a report. Keys, rule ids and paths are the same in every language.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Lang {
-    /// English.
-    #[default]
-    En,
-    /// Chinese.
-    Zh,
-}
+pub use crate::verdict::words::Lang;
 
 /// How much a format for people shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,8 @@ use crate::provenance::model::Provenance;
 use crate::rules::finding::{Cause, Confidence, Finding};
 use crate::similarity::model::Similarity;
 use crate::trace::event::Coverage;
+use crate::verdict::check::Reason;
+use crate::verdict::judge::{AuthorLabel, Flag};
 use crate::verdict::measures::Verdict;
 
 /// Version of the report's shape.
@@ -75,6 +77,8 @@ pub struct InputsInfo {
 pub struct Words {
     /// The clause and the numbers that met it.
     pub clause: String,
+    /// The clause missed by least, and by how much.
+    pub missed: Option<String>,
     /// Why a match is or is not evidence.
     pub chance: Option<String>,
 }
@@ -101,9 +105,9 @@ pub struct RunReport {
     /// The verdict; `None` with an error.
     pub verdict: Option<Verdict>,
     /// The benchmark author's label beside ours.
-    pub author_label: Option<String>,
+    pub author_label: Option<AuthorLabel>,
     /// Stable name of the reason.
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
     /// Number of the clause that decided.
     pub clause: Option<u8>,
     /// How sure.
@@ -111,7 +115,7 @@ pub struct RunReport {
     /// Causes of what was found.
     pub causes: Vec<Cause>,
     /// What else a reader should know, as stable names.
-    pub flags: Vec<String>,
+    pub flags: Vec<Flag>,
     /// The traces; `None` when the run has none or could not be read.
     pub trace: Option<TraceInfo>,
     /// The comparison; `None` without GT or patch.
@@ -163,7 +167,7 @@ impl RunReport {
 
     /// True when the environment, not the agent, is at fault.
     pub fn is_harness_fault(&self) -> bool {
-        self.verdict == Some(Verdict::Invalid) && self.causes.contains(&Cause::Harness)
+        self.reason == Some(Reason::GtPreapplied)
     }
 }
 

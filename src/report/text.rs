@@ -8,12 +8,13 @@ use anstyle::{AnsiColor, Style as Paint};
 
 use super::escape::{cut, for_terminal};
 use super::model::{AuditReport, RunReport};
-use super::phrases::{self, pick};
+use super::phrases;
 use super::{Lang, Report, Style};
 use crate::provenance::model::{Exposure, Ledger};
 use crate::rules::finding::{Finding, Kind, Severity, Stage};
 use crate::similarity::model::Similarity;
 use crate::verdict::measures::Verdict;
+use crate::verdict::words;
 
 /// `--format text`.
 pub struct Text;
@@ -70,7 +71,7 @@ fn headline(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> 
     let name = for_terminal(&run.run);
     let Some(verdict) = run.verdict else {
         let paint = Paint::new().fg_color(Some(AnsiColor::Red.into())).bold();
-        let word = pick(lang, "ERROR", "出错");
+        let word = lang.pick("ERROR", "出错");
         writeln!(out, "{paint}{word}{paint:#}  {name}")?;
         for line in run.error.as_deref().unwrap_or_default().lines() {
             writeln!(out, "  {}", for_terminal(line))?;
@@ -82,29 +83,34 @@ fn headline(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> 
     write!(out, "{paint}{word}{paint:#}  {BOLD}{name}{BOLD:#}    ")?;
     let mut parts = Vec::new();
     if let Some(reason) = &run.reason {
-        parts.push(phrases::reason(lang, reason).to_owned());
+        parts.push(words::reason(*reason, lang).to_owned());
     }
     if !run.causes.is_empty() && verdict != Verdict::Clean {
         let names: Vec<_> = run.causes.iter().map(|c| c.name()).collect();
         parts.push(format!(
             "{} {}",
-            pick(lang, "cause", "原因"),
+            lang.pick("cause", "原因"),
             names.join(" + ")
         ));
     }
     if let Some(confidence) = run.confidence {
         parts.push(format!(
             "{} {}",
-            pick(lang, "confidence", "置信度"),
+            lang.pick("confidence", "置信度"),
             phrases::confidence(lang, confidence)
         ));
     }
-    write!(out, "{}", parts.join(pick(lang, ", ", ",")))?;
-    if let Some(clause) = run.clause {
-        write!(out, "   {DIM}[{} {clause}]{DIM:#}", pick(lang, "clause", "条款"))?;
+    write!(out, "{}", parts.join(lang.pick(", ", ",")))?;
+    if let (Some(clause), Some(label)) = (run.clause, run.author_label) {
+        write!(
+            out,
+            "   {DIM}[{} {clause}; {}]{DIM:#}",
+            lang.pick("clause", "条款"),
+            label.name()
+        )?;
     }
     if run.excluded {
-        write!(out, "   {DIM}{}{DIM:#}", pick(lang, "[excluded]", "[已剔除]"))?;
+        write!(out, "   {DIM}{}{DIM:#}", lang.pick("[excluded]", "[已剔除]"))?;
     }
     writeln!(out)
 }
@@ -194,20 +200,20 @@ fn write_files(s: &Similarity, style: Style, out: &mut dyn Write) -> io::Result<
             for_terminal(&file.path),
             file.shared,
             file.distinctive,
-            pick(lang, "distinctive lines", "特征行"),
-            pick(lang, "copy score", "复制分"),
+            lang.pick("distinctive lines", "特征行"),
+            lang.pick("copy score", "复制分"),
             share(file.copy_score),
         );
         if let Some(other) = file.paired_with.as_ref().filter(|p| **p != file.path) {
             line.push_str(&format!(
                 "  ({} {})",
-                pick(lang, "as", "对应"),
+                lang.pick("as", "对应"),
                 for_terminal(other)
             ));
         }
         writeln!(out, "{line}")?;
     }
-    more(lang, files.len(), shown, pick(lang, "files", "个文件"), out)
+    more(lang, files.len(), shown, lang.pick("files", "个文件"), out)
 }
 
 fn share(value: Option<f64>) -> String {
@@ -240,7 +246,7 @@ fn write_findings(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Res
     for finding in findings.iter().take(shown) {
         write_finding(finding, style.lang, out)?;
     }
-    let what = pick(style.lang, "findings", "条发现");
+    let what = style.lang.pick("findings", "条发现");
     more(style.lang, findings.len(), shown, what, out)
 }
 
@@ -269,16 +275,16 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
         notes.push(phrases::stage(lang, stage).to_owned());
     }
     if finding.blocked {
-        notes.push(pick(lang, "blocked", "被阻止").to_owned());
+        notes.push(lang.pick("blocked", "被阻止").to_owned());
     }
     if finding.outcome_missing {
-        notes.push(pick(lang, "result not recorded", "结果未记录").to_owned());
+        notes.push(lang.pick("result not recorded", "结果未记录").to_owned());
     }
     if finding.names_own {
-        notes.push(pick(lang, "names the task's own PR, issue or commit", "指向本任务的 PR、issue 或提交").to_owned());
+        notes.push(lang.pick("names the task's own PR, issue or commit", "指向本任务的 PR、issue 或提交").to_owned());
     }
     if let Some(reason) = &finding.waived {
-        notes.push(format!("{}: {}", pick(lang, "waived", "豁免"), for_terminal(reason)));
+        notes.push(format!("{}: {}", lang.pick("waived", "豁免"), for_terminal(reason)));
     }
     writeln!(
         out,
@@ -309,20 +315,20 @@ fn write_provenance(run: &RunReport, style: Style, out: &mut dyn Write) -> io::R
     for exposure in provenance.exposures.iter().take(shown) {
         write_exposure(run, exposure, lang, out)?;
     }
-    let what = pick(lang, "exposures", "处暴露");
+    let what = lang.pick("exposures", "处暴露");
     more(lang, provenance.exposures.len(), shown, what, out)
 }
 
 /// "97 % of 212 added lines typed by the agent, 2 % moved inside the repository".
 fn ledger_line(lang: Lang, ledger: &Ledger) -> Option<String> {
     let parts = [
-        (ledger.authored, pick(lang, "typed by the agent", "由代理写出")),
-        (ledger.seen_first, pick(lang, "shown to it first", "先被看到")),
-        (ledger.starter, pick(lang, "moved inside the repository", "在仓库内移动")),
-        (ledger.prompt, pick(lang, "from the prompt", "来自提示")),
-        (ledger.unseen, pick(lang, "in no recorded event", "没有任何事件记录")),
-        (ledger.generated, pick(lang, "in generated files", "属于生成文件")),
-        (ledger.unrecorded, pick(lang, "in edits whose content the format does not keep", "所用格式不记录编辑内容")),
+        (ledger.authored, lang.pick("typed by the agent", "由代理写出")),
+        (ledger.seen_first, lang.pick("shown to it first", "先被看到")),
+        (ledger.starter, lang.pick("moved inside the repository", "在仓库内移动")),
+        (ledger.prompt, lang.pick("from the prompt", "来自提示")),
+        (ledger.unseen, lang.pick("in no recorded event", "没有任何事件记录")),
+        (ledger.generated, lang.pick("in generated files", "属于生成文件")),
+        (ledger.unrecorded, lang.pick("in edits whose content the format does not keep", "所用格式不记录编辑内容")),
     ];
     let total: u64 = parts.iter().map(|(count, _)| count).sum();
     if total == 0 {
@@ -355,7 +361,7 @@ fn write_exposure(
         "  {}:{}  {DIM}output{DIM:#}  {} {}:{}",
         for_terminal(trace),
         exposure.line,
-        pick(lang, "showed", "显示了"),
+        lang.pick("showed", "显示了"),
         for_terminal(&exposure.gt_path),
         exposure.gt_lines.join(","),
     )?;
@@ -363,7 +369,7 @@ fn write_exposure(
         write!(
             out,
             "   {} `{}`",
-            pick(lang, "by", "来自"),
+            lang.pick("by", "来自"),
             for_terminal(&cut(command, EXCERPT))
         )?;
     }
@@ -374,8 +380,8 @@ fn write_flags(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<(
     if run.flags.is_empty() {
         return Ok(());
     }
-    let flags: Vec<_> = run.flags.iter().map(|f| f.replace('_', " ")).collect();
-    writeln!(out, "  {}: {}", pick(lang, "flags", "标记"), flags.join(", "))
+    let flags: Vec<_> = run.flags.iter().map(|f| f.name().replace('_', " ")).collect();
+    writeln!(out, "  {}: {}", lang.pick("flags", "标记"), flags.join(", "))
 }
 
 fn write_limits(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -385,7 +391,7 @@ fn write_limits(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Resul
         writeln!(
             out,
             "  {DIM}{}:{DIM:#} {}",
-            pick(lang, "could not check", "无法检查"),
+            lang.pick("could not check", "无法检查"),
             list.join("; ")
         )?;
     }
@@ -393,7 +399,7 @@ fn write_limits(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Resul
         writeln!(
             out,
             "  {DIM}{}:{DIM:#} {}",
-            pick(lang, "note", "注意"),
+            lang.pick("note", "注意"),
             for_terminal(problem)
         )?;
     }
@@ -403,12 +409,12 @@ fn write_limits(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Resul
 fn write_summary(report: &AuditReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     let s = report.summary;
     let counts = [
-        (s.invalid, pick(lang, "invalid", "无效")),
-        (s.partial, pick(lang, "partial", "部分泄漏")),
-        (s.inconclusive, pick(lang, "inconclusive", "无法判断")),
-        (s.clean, pick(lang, "clean", "干净")),
-        (s.harness, pick(lang, "harness faults", "环境问题")),
-        (s.errors, pick(lang, "could not be judged", "未能判断")),
+        (s.invalid, lang.pick("invalid", "无效")),
+        (s.partial, lang.pick("partial", "部分泄漏")),
+        (s.inconclusive, lang.pick("inconclusive", "无法判断")),
+        (s.clean, lang.pick("clean", "干净")),
+        (s.harness, lang.pick("harness faults", "环境问题")),
+        (s.errors, lang.pick("could not be judged", "未能判断")),
     ];
     let words: Vec<_> = counts
         .iter()
@@ -419,7 +425,7 @@ fn write_summary(report: &AuditReport, lang: Lang, out: &mut dyn Write) -> io::R
         out,
         "\n{BOLD}{} {}{BOLD:#}: {}",
         s.runs,
-        pick(lang, "runs", "次运行"),
+        lang.pick("runs", "次运行"),
         words.join(", ")
     )
 }

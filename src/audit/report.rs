@@ -1,0 +1,147 @@
+//! From facts and judgement to the report of a run.
+
+use super::RunFacts;
+use crate::experiment::discover::RunInputs;
+use crate::patch::BaseInfo;
+use crate::report::Lang;
+use crate::report::model::{InputsInfo, RunReport, TraceFileInfo, TraceInfo, Words};
+use crate::trace::TraceReport;
+use crate::trace::event::Coverage;
+use crate::verdict::explain::explain;
+use crate::verdict::judge::Judgement;
+use crate::verdict::measures::PatchState;
+use crate::verdict::policy::Policy;
+
+/// The report of a judged run.
+pub(super) fn report(
+    inputs: &RunInputs,
+    facts: &RunFacts,
+    judgement: &Judgement,
+    policy: &Policy,
+    lang: Lang,
+) -> RunReport {
+    let explanation = explain(&facts.measures, policy, lang);
+    let mut unchecked = facts.sources.unchecked.clone();
+    unchecked.extend(unchecked_parts(facts));
+    let mut problems = inputs.notes.clone();
+    problems.extend(facts.sources.problems.iter().cloned());
+    if let Some(comparison) = &facts.comparison {
+        problems.extend(comparison.notes.iter().cloned());
+    }
+    problems.extend(facts.rules.notes.iter().cloned());
+    RunReport {
+        run: run_name(inputs),
+        path: path(inputs),
+        task: inputs.task.clone(),
+        agent: inputs.agent.clone(),
+        prompt_variant: inputs.prompt_variant.clone(),
+        date: inputs.date.clone(),
+        excluded: inputs.excluded,
+        error: None,
+        verdict: Some(judgement.verdict),
+        author_label: Some(judgement.author_label),
+        reason: Some(judgement.reason),
+        clause: Some(judgement.clause),
+        confidence: Some(judgement.confidence),
+        causes: judgement.causes.clone(),
+        flags: judgement.flags.clone(),
+        trace: facts.trace.as_ref().map(|t| trace_info(t, facts)),
+        similarity: facts.comparison.as_ref().map(|c| c.similarity.clone()),
+        provenance: facts.provenance.clone(),
+        findings: facts.rules.findings.clone(),
+        inputs: inputs_info(inputs, facts),
+        unchecked,
+        problems,
+        words: Words {
+            clause: explanation.clause,
+            missed: explanation.missed,
+            chance: explanation.chance,
+        },
+    }
+}
+
+fn run_name(inputs: &RunInputs) -> String {
+    if !inputs.name.raw.is_empty() {
+        return inputs.name.raw.clone();
+    }
+    let trace = inputs.traces.first().map(|t| t.label.clone());
+    let patch = || inputs.patch_file.as_ref().map(|p| p.display().to_string());
+    trace.or_else(patch).unwrap_or_default()
+}
+
+fn path(inputs: &RunInputs) -> String {
+    inputs
+        .dir
+        .as_ref()
+        .map_or_else(|| run_name(inputs), |dir| dir.display().to_string())
+}
+
+fn trace_info(trace: &TraceReport, facts: &RunFacts) -> TraceInfo {
+    TraceInfo {
+        coverage: facts.measures.coverage,
+        reasons: facts.coverage_reasons.clone(),
+        files: trace
+            .files
+            .iter()
+            .map(|file| TraceFileInfo {
+                path: file.path.clone(),
+                sha256: file.sha256.clone(),
+                format: file.format.clone(),
+                records: file.records,
+                events: file.events,
+                problems: file.problems.iter().map(ToString::to_string).collect(),
+            })
+            .collect(),
+    }
+}
+
+fn inputs_info(inputs: &RunInputs, facts: &RunFacts) -> InputsInfo {
+    let base = facts.sources.base_info();
+    InputsInfo {
+        gt: inputs.gt.as_ref().map(|gt| gt.path.display().to_string()),
+        gt_sha256: facts.sources.gt.as_ref().map(|gt| gt.sha256.clone()),
+        base: base.and_then(|base| base_name(base, inputs)),
+        base_source: base.map(|base| base.source.name().to_owned()),
+        prompt: inputs.prompt.as_ref().map(|p| p.label.clone()),
+        facts: inputs.facts_file.as_ref().map(|p| p.display().to_string()),
+    }
+}
+
+fn base_name(base: &BaseInfo, inputs: &RunInputs) -> Option<String> {
+    let directory = || inputs.base_tree.as_ref().map(|p| p.display().to_string());
+    base.commit.clone().or_else(directory)
+}
+
+/// What the verdict does not rest on, most important first.
+fn unchecked_parts(facts: &RunFacts) -> Vec<String> {
+    let mut out = Vec::new();
+    match facts.measures.coverage {
+        Coverage::Full => {}
+        Coverage::Partial => out.extend(facts.coverage_reasons.iter().cloned()),
+        Coverage::SummaryOnly => {
+            out.push("tool calls (the trace holds only a final message)".to_owned());
+        }
+        Coverage::Missing => out.push("what the agent did (there is no readable trace)".to_owned()),
+    }
+    if facts.sources.gt.is_none() {
+        out.push("similarity (there is no ground truth)".to_owned());
+    }
+    if facts.measures.patch == PatchState::Absent {
+        out.push("similarity (there is no patch and no work tree)".to_owned());
+    }
+    if !facts.rules.inactive.is_empty() {
+        let facts_needed: std::collections::BTreeSet<_> = facts
+            .rules
+            .inactive
+            .iter()
+            .map(|rule| rule.missing_fact.as_str())
+            .collect();
+        let names: Vec<_> = facts_needed.into_iter().collect();
+        out.push(format!(
+            "{} rules that need task facts ({})",
+            facts.rules.inactive.len(),
+            names.join(", ")
+        ));
+    }
+    out
+}

@@ -1,0 +1,216 @@
+//! Reading what the comparison needs: GT, base, agent's patch.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use bstr::{BString, ByteSlice};
+
+use crate::experiment::discover::RunInputs;
+use crate::patch::model::Patch;
+use crate::patch::{
+    AgentPatch, Base, BaseInfo, BaseRequest, BaseTree, Fit, GtPatch, choose_base, fits, load_gt,
+    load_patch, worktree_patch,
+};
+use crate::similarity::generated::FileSource;
+use crate::similarity::normalise::squeeze;
+use crate::similarity::starter::{BlobStarter, Starter, StarterAnswer};
+use crate::verdict::measures::{GtState, PatchState};
+use crate::{Error, Result};
+
+/// Characters (without white space) from which on a line tells something: as for distinctive lines.
+const MIN_TELLING: usize = 8;
+
+/// The patches of a run and how they were found.
+pub struct Sources {
+    /// The GT.
+    pub gt: Option<GtPatch>,
+    /// Whether it fits the base.
+    pub gt_state: GtState,
+    /// The agent's patch.
+    pub patch: Option<Patch>,
+    /// What is known about it.
+    pub patch_state: PatchState,
+    /// The base, where a work tree was compared with one.
+    pub base: Option<Base>,
+    /// Lines of the GT that the base already holds, in files that are as the GT leaves them.
+    pub preapplied_lines: u64,
+    /// What was wrong on the way, in words.
+    pub problems: Vec<String>,
+    /// What could not be checked, in words.
+    pub unchecked: Vec<String>,
+}
+
+/// Reads GT and patch of a run.
+///
+/// # Errors
+/// When a file that was found or named cannot be read or holds no patch.
+pub fn read(inputs: &RunInputs) -> Result<Sources> {
+    let gt = inputs
+        .gt
+        .as_ref()
+        .map(|gt| load_gt(&gt.path, inputs.task.as_deref()))
+        .transpose()?;
+    let mut sources = Sources {
+        gt_state: if gt.is_some() {
+            GtState::Present
+        } else {
+            GtState::Absent
+        },
+        gt,
+        patch: None,
+        patch_state: PatchState::Absent,
+        base: None,
+        preapplied_lines: 0,
+        problems: Vec::new(),
+        unchecked: Vec::new(),
+    };
+    if let Some(gt) = &sources.gt {
+        let broken = gt.patch.problems.iter();
+        sources
+            .problems
+            .extend(broken.map(|p| format!("ground truth, line {}: {}", p.line, p.what)));
+    }
+    if let Some(path) = &inputs.patch_file {
+        let patch = load_patch(path)?;
+        sources.problems.extend(
+            patch
+                .problems
+                .iter()
+                .map(|p| format!("patch, line {}: {}", p.line, p.what)),
+        );
+        sources.take_patch(patch);
+    } else if let Some(dir) = &inputs.dir {
+        sources.read_work_tree(inputs, dir)?;
+    }
+    Ok(sources)
+}
+
+impl Sources {
+    fn take_patch(&mut self, patch: Patch) {
+        self.patch_state = if patch.files.is_empty() {
+            PatchState::Empty
+        } else {
+            PatchState::Present
+        };
+        self.patch = Some(patch);
+    }
+
+    fn read_work_tree(&mut self, inputs: &RunInputs, dir: &Path) -> Result<()> {
+        let base = choose_base(&BaseRequest {
+            run: dir,
+            given: inputs.base_commit.as_deref(),
+            base_repo: inputs.base_tree.as_deref(),
+            known_commit: inputs.task_facts.base_commit.as_deref(),
+        })?;
+        let gt = self.gt.as_ref().map(|gt| &gt.patch);
+        let excluded = excluded_names(inputs, dir)?;
+        let AgentPatch {
+            patch, problems, ..
+        } = worktree_patch(dir, &base, &excluded, gt)?;
+        self.problems.extend(problems);
+        match &base.tree {
+            None => {
+                self.patch_state = PatchState::BaseUnknown;
+                self.unchecked
+                    .push("the work tree (no base to compare it with)".to_owned());
+            }
+            Some(tree) => {
+                if let Some(gt) = gt {
+                    let (state, lines) = check_fit(gt, tree.as_ref(), &mut self.problems);
+                    self.gt_state = state;
+                    self.preapplied_lines = lines;
+                }
+                self.take_patch(patch);
+            }
+        }
+        self.base = Some(base);
+        Ok(())
+    }
+
+    /// The base tree, where there is one.
+    pub fn tree(&self) -> Option<&dyn BaseTree> {
+        self.base.as_ref().and_then(|b| b.tree.as_deref())
+    }
+
+    /// Which base was taken.
+    pub fn base_info(&self) -> Option<&BaseInfo> {
+        self.base.as_ref().map(|b| &b.info)
+    }
+}
+
+/// Checks the GT against the base: one that does not fit is no measure of the patch, and one that
+/// the base already holds was there before the agent came. Returns the state and, for the second
+/// case, the number of lines.
+fn check_fit(gt: &Patch, tree: &dyn BaseTree, problems: &mut Vec<String>) -> (GtState, u64) {
+    match fits(gt, tree) {
+        Fit::DoesNotFit { files } => {
+            let first = files
+                .first()
+                .map(|(path, why)| format!("{path}: {why}"))
+                .unwrap_or_default();
+            problems.push(format!(
+                "the ground truth does not fit the base: {} of its files do not apply (first: {first})",
+                files.len()
+            ));
+            (GtState::DoesNotFit, 0)
+        }
+        Fit::Fits { already } => (GtState::Present, telling_lines(gt, &already)),
+        Fit::Unknown => (GtState::Present, 0),
+    }
+}
+
+/// Distinct lines that the GT adds to the files `already` and that are long enough to tell something.
+fn telling_lines(gt: &Patch, already: &[BString]) -> u64 {
+    let files = gt.files.iter().filter(|f| already.contains(f.path()));
+    let lines: BTreeSet<String> = files
+        .flat_map(|file| file.added())
+        .map(|line| squeeze(&line.text.to_str_lossy()))
+        .filter(|line| line.chars().nth(MIN_TELLING - 1).is_some())
+        .collect();
+    lines.len() as u64
+}
+
+/// Names in the root of the run that are not the agent's work, as the run directory has them.
+fn excluded_names(inputs: &RunInputs, dir: &Path) -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in std::fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {
+        let name = entry.map_err(|e| Error::io(dir, e))?.file_name();
+        if let Some(name) = name.to_str()
+            && inputs.root_filter.excludes(name)
+        {
+            names.insert(name.to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// The base tree as the comparison sees it: lines that were there before, heads of files.
+pub struct BaseFiles<'a>(pub &'a dyn BaseTree);
+
+impl Starter for BaseFiles<'_> {
+    fn known(&self, queries: &BTreeSet<String>) -> StarterAnswer {
+        let passed_over = std::cell::Cell::new(0);
+        let blobs = BlobStarter(|take: &mut dyn FnMut(&str, &[u8])| {
+            let left = self.0.visit(&mut |path, content| {
+                take(&path.to_str_lossy(), content);
+            });
+            passed_over.set(left);
+        });
+        let mut answer = blobs.known(queries);
+        let left = passed_over.get();
+        if left > 0 {
+            answer
+                .notes
+                .push(format!("{left} files of the base were not read"));
+        }
+        answer
+    }
+}
+
+impl FileSource for BaseFiles<'_> {
+    fn head(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
+        let mut content = self.0.read(path.into()).ok()?;
+        content.truncate(limit);
+        Some(content)
+    }
+}
