@@ -39,14 +39,28 @@ pub struct Use {
 #[derive(Debug, Clone, Default)]
 pub struct Stash {
     paths: BTreeMap<String, Saved>,
+    /// Directories that hold other things, too: only what is named after the repository counts.
+    shared: BTreeMap<String, Saved>,
+    /// Name of the repository, lower case.
+    name: Option<String>,
     /// More paths were saved than are remembered.
     pub overflow: bool,
 }
 
 impl Stash {
+    /// An empty stash. `name` is the name of the task's repository.
+    pub fn new(name: Option<&str>) -> Self {
+        Self {
+            name: name.map(str::to_lowercase),
+            ..Self::default()
+        }
+    }
+
     /// Remembers a path.
     pub fn add(&mut self, path: &str, saved: Saved) {
-        if path.is_empty() || path == "/" || path == "." {
+        let path = path.trim_end_matches('/');
+        if is_shared(path) {
+            self.shared.entry(path.to_owned()).or_insert(saved);
             return;
         }
         if self.paths.len() >= MAX_SAVED {
@@ -59,10 +73,14 @@ impl Stash {
     /// Forgets what a call saved: it turned out that it got nothing.
     pub fn forget(&mut self, event: EventId) {
         self.paths.retain(|_, saved| saved.event != event);
+        self.shared.retain(|_, saved| saved.event != event);
     }
 
     /// What saved the path, or a directory above it.
     pub fn find(&self, path: &str) -> Option<&Saved> {
+        if let Some(saved) = self.find_shared(path) {
+            return Some(saved);
+        }
         let mut head = path.trim_end_matches(['*', '/']);
         loop {
             if let Some(saved) = self.paths.get(head) {
@@ -75,9 +93,18 @@ impl Stash {
         }
     }
 
+    fn find_shared(&self, path: &str) -> Option<&Saved> {
+        let name = self.name.as_deref()?;
+        self.shared.iter().find_map(|(root, saved)| {
+            let below = path.strip_prefix(root.as_str())?.trim_start_matches('/');
+            let first = below.split('/').next().unwrap_or_default();
+            first.to_lowercase().contains(name).then_some(saved)
+        })
+    }
+
     /// How a call uses saved paths, without what itself saves.
     pub fn uses(&self, io: &Io, place: &Place) -> Vec<Use> {
-        if self.paths.is_empty() {
+        if self.paths.is_empty() && self.shared.is_empty() {
             return Vec::new();
         }
         let target = io.saves.first();
@@ -120,6 +147,15 @@ impl Stash {
             }
         }
     }
+}
+
+/// True for directories that everything is put into.
+fn is_shared(path: &str) -> bool {
+    matches!(
+        path,
+        "" | "." | "/tmp" | "/var/tmp" | "/dev/shm" | "~" | "$HOME" | "/root" | "/home" | "/opt"
+            | "/usr/src" | ".." | "/mnt" | "/workspace" | "/work"
+    )
 }
 
 /// Where a call runs.
@@ -197,6 +233,16 @@ pub fn is_data(path: &str) -> bool {
     );
     let named = ["readme", "changelog", "changes", "license", "copying", "authors", "news"];
     prose || named.iter().any(|n| name.starts_with(n))
+}
+
+/// True for archives and patches: they hold code and are none.
+pub fn is_container(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, e)| e);
+    matches!(
+        extension,
+        "patch" | "diff" | "tar" | "gz" | "tgz" | "xz" | "bz2" | "zst" | "zip" | "whl" | "jar"
+            | "crate" | "gem" | "7z" | "deb" | "rpm" | "bundle" | "html" | "htm" | "out" | "orig"
+    )
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ const REACH: usize = 300;
 
 /// Words that turn a mention into a prohibition.
 const FORBIDS: &[&str] = &[
-    " not ", "n't ", "n’t ", "never", "without", "avoid", "forbid", "prohibit", "instead of",
+    " not ", " not:", "n't ", "n’t ", "never", "without", "avoid", "forbid", "prohibit", "instead of",
     "refrain", "disallow", "no need", "禁止", "不要", "不得", "不能", "不可", "勿", "别用", "避免",
     "nicht", "jamais", "ne pas", "nunca", "não ", "sin ", "нельзя", "не ", "しない", "禁じ", "금지",
 ];
@@ -92,9 +92,10 @@ impl Prompt {
         let stands_in = |text: &str| {
             text.match_indices(bare).any(|(at, _)| {
                 let after = text.get(at + bare.len()..).unwrap_or_default();
-                let end = after.trim_start_matches('/');
-                !end.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
-                    || end.len() < after.len() && after.starts_with("/ ")
+                let after = after.trim_start_matches(['.', '/', ',', ')']);
+                let skipped = text.len() - at - bare.len() - after.len();
+                let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '?');
+                !after.starts_with(goes_on) && skipped <= 2
             })
         };
         !bare.is_empty() && (stands_in(&self.allowed) || stands_in(&self.folded) && !self.forbids(bare))

@@ -1,5 +1,7 @@
 //! The task as rules see it: what is its own, and what lies after its base.
 
+use std::sync::OnceLock;
+
 use regex::Regex;
 
 use super::git::dates::Day;
@@ -27,7 +29,9 @@ pub struct Task {
     gt: Option<String>,
     base: Option<String>,
     upstream: Option<Upstream>,
-    own: Vec<OwnName>,
+    /// Compiled when first needed: most runs name nothing.
+    own: OnceLock<Vec<OwnName>>,
+    subject: OnceLock<Option<Regex>>,
 }
 
 /// A way to name the task's own pull request, issue or commit.
@@ -62,9 +66,27 @@ impl Task {
             gt: usable.has(Fact::GtSha).then(|| lower(&facts.gt_commit)).flatten(),
             base: usable.has(Fact::BaseSha).then(|| lower(&facts.base_commit)).flatten(),
             upstream: text(&facts.upstream).as_deref().and_then(Upstream::parse),
-            own: own_names(&usable),
+            own: OnceLock::new(),
+            subject: OnceLock::new(),
             facts: usable,
         }
+    }
+
+    /// Name of the task's repository.
+    pub fn repository_name(&self) -> Option<&str> {
+        self.upstream.as_ref().map(|u| u.name.as_str())
+    }
+
+    /// True if the text names the task's own pull request or commit (not the issue).
+    pub fn names_own_change(&self, text: &str) -> bool {
+        let number = self.pull_request.as_deref().is_some_and(|pr| {
+            text.split(|c: char| !c.is_ascii_alphanumeric())
+                .any(|word| word == pr)
+        });
+        let commit = text
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .any(|word| self.is_gt(word));
+        number || commit
     }
 
     /// True for an abbreviation of the GT commit.
@@ -117,11 +139,23 @@ impl Task {
     /// `pull/308`, `!308`, `merge_requests/308`, an abbreviation of the commit of seven digits or
     /// more. `#308` of another repository does not count.
     pub fn names_own(&self, text: &str) -> bool {
-        self.own.iter().any(|own| {
+        let own = self.own.get_or_init(|| own_names(&self.facts));
+        own.iter().any(|own| {
             own.regex.find_iter(text).any(|hit| {
                 !own.numbered || !self.of_another_repository(text, hit.start())
             })
         })
+    }
+
+    /// True if the text holds the subject line of the GT commit.
+    pub fn names_subject(&self, text: &str) -> bool {
+        self.subject
+            .get_or_init(|| {
+                let source = self.facts.regex(Fact::GtSubject)?;
+                Regex::new(&format!("(?i){source}")).ok()
+            })
+            .as_ref()
+            .is_some_and(|regex| regex.is_match(text))
     }
 
     /// Looks at what stands before `#308` or `/pull/308`: another repository?

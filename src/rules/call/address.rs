@@ -2,13 +2,15 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
+
+use crate::rules::text::{ascii, slice};
 
 /// Addresses of one text that are looked at; one that holds more is a list of links, no call.
 pub const MAX_ADDRESSES: usize = 64;
 
 static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?-u)\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s"'<>`\\|{}()\[\],]{3,2000}"#).ok()
+    ascii(r#"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s"'<>`\\|{}()\[\],]{3,2000}"#)
 });
 
 /// All addresses with a scheme in a text, without those of this machine.
@@ -16,8 +18,8 @@ pub fn all(text: &str) -> Vec<String> {
     let Some(url) = URL.as_ref().filter(|_| text.contains("://")) else {
         return Vec::new();
     };
-    url.find_iter(text)
-        .map(|found| found.as_str().trim_end_matches(['.', ';', ':']))
+    url.find_iter(text.as_bytes())
+        .map(|found| slice(text, found.range()).trim_end_matches(['.', ';', ':']))
         .filter(|address| !is_local(address))
         .take(MAX_ADDRESSES)
         .map(str::to_owned)

@@ -5,14 +5,15 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
 
 use super::{Io, address};
 use crate::rules::rule::Access;
+use crate::rules::text::{ascii, slice};
 
 static NETWORK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?ix-u)
+    ascii(
+        r"(?ix)
         urllib | urlopen | urlretrieve | requests\s*\.\s*(?:get|post|request|session) | httpx
         | http\.client | aiohttp | pycurl | wget\.download | \bfetch\s*\( | axios | \bgot\s*\(
         | node-fetch | undici | https?\.get | https?\.request | LWP | HTTP::Tiny | Mojo::UserAgent
@@ -21,22 +22,20 @@ static NETWORK: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | file_get_contents | curl_exec | GuzzleHttp | http\.Get\( | reqwest | ureq
         | git\.Repo\.clone_from | porcelain\.clone | \bcurl\b | \bwget\b",
     )
-    .ok()
 });
 
 static OPENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?ix-u)
+    ascii(
+        r"(?ix)
         \bopen\s*\( | read_text | read_bytes | \.read\s*\( | readFile | createReadStream
         | File\.(?:read|open|readlines|foreach) | IO\.read | file_get_contents | fopen | slurp
         | Get-Content | ReadAllText | shutil\.copy | copyFile | getsource | linecache
         | read_csv | read_parquet | read_json | json\.load | subprocess",
     )
-    .ok()
 });
 
 static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?-u)["'`]([^"'`\n]{1,300})["'`]"#).ok()
+    ascii(r#"["'`]([^"'`\n]{1,300})["'`]"#)
 });
 
 /// Strings of one source text that are looked at.
@@ -49,14 +48,14 @@ pub fn io_of(source: &str) -> Io {
         ..Io::default()
     };
     let calls = |regex: &LazyLock<Option<Regex>>| {
-        regex.as_ref().is_some_and(|r| r.is_match(source))
+        regex.as_ref().is_some_and(|r| r.is_match(source.as_bytes()))
     };
     if calls(&NETWORK) {
         io.fetches = address::all(source);
     }
     if let Some(quoted) = QUOTED.as_ref().filter(|_| calls(&OPENS)) {
-        for found in quoted.captures_iter(source).take(MAX_STRINGS) {
-            let text = found.get(1).map_or("", |m| m.as_str());
+        for found in quoted.captures_iter(source.as_bytes()).take(MAX_STRINGS) {
+            let text = found.get(1).map_or("", |m| slice(source, m.range()));
             let path = (text.contains('/') || text.contains('.'))
                 && !text.contains("://")
                 && !text.contains(' ');

@@ -5,19 +5,19 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
 
 use super::{FileUse, Io, address};
 use crate::rules::rule::Access;
+use crate::rules::text::{ascii, slice};
 use crate::trace::event::{Channel, EditOp, Event};
 
 static PATH_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r#"(?i-u)["']?\b(?:file_?paths?|absolute_?path|notebook_path|target_file|file_?names?"#,
+    ascii(concat!(
+        r#"(?i)["']?\b(?:file_?paths?|absolute_?path|notebook_path|target_file|file_?names?"#,
         r#"|paths?|files?|dir(?:ectory)?|folder|uri)["']?\s*[:=]\s*"#,
-        r#"(?:"([^"\n]{1,1000})"|'([^'\n]{1,1000})'|([^\s"'\[{},]{1,1000}))"#,
+        r#"(?:"([^"\n]{1,1000})"|'([^'\n]{1,1000})'|([^\s"'\[{},-][^\s"'\[{},]{0,1000}))"#,
     ))
-    .ok()
 });
 
 /// Words in the name of a tool that tell what it does with a file.
@@ -91,9 +91,9 @@ fn paths(text: &str) -> impl Iterator<Item = &str> {
     let keyed = PATH_KEY
         .as_ref()
         .into_iter()
-        .flat_map(move |regex| regex.captures_iter(text))
+        .flat_map(move |regex| regex.captures_iter(text.as_bytes()))
         .filter_map(|found| (1..=3).find_map(|n| found.get(n)))
-        .map(|m| m.as_str());
+        .map(move |m| slice(text, m.range()));
     // A list of paths: `file_paths: ["a", "b"]` or one a line behind dashes.
     let listed = text
         .lines()

@@ -221,7 +221,7 @@ mod tests {
                 r"raw\.(?:x|yy)\.com",
                 Some(vec!["raw.x.com", "raw.yy.com"]),
             ),
-            (r"(?i)Up(?:stream)?!", None),
+            (r"(?i)Up(?:stream)?!", Some(vec!["up!", "upstream!"])),
             (r"完整应用|照抄", Some(vec!["完整应用", "照抄"])),
             (r"(?i)взял", Some(vec!["взял"])),
             (r"abc|", None),

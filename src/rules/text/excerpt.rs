@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
 
-use super::{ceil, floor, folded};
+use super::{ascii, ceil, floor, folded, slice};
 use crate::trace::event::Channel;
 
 /// Longest excerpt, in characters.
@@ -86,8 +86,8 @@ fn escape(c: char, out: &mut String) {
 }
 
 static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?x-u)",
+    ascii(concat!(
+        r"(?x)",
         r"(?P<token>",
         r"gh[pousr]_[A-Za-z0-9]{16,} | github_pat_[A-Za-z0-9_]{20,} | glpat-[A-Za-z0-9_-]{16,}",
         r"| sk-[A-Za-z0-9_-]{16,} | xox[abprs]-[A-Za-z0-9-]{10,} | AKIA[0-9A-Z]{16}",
@@ -99,7 +99,6 @@ static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         "[\"']?\\s*[=:]\\s*[\"']?)[A-Za-z0-9._~+/=-]{8,}",
         r"| (?P<scheme>[a-z][a-z0-9+.-]*://)[^/\s:@]{0,100}:[^/\s@]{1,200}@",
     ))
-    .ok()
 });
 
 /// Replaces secrets; returns the offset moved along.
@@ -109,12 +108,12 @@ fn redact(text: &str, at: usize) -> (String, usize) {
     };
     let mut out = String::with_capacity(text.len());
     let (mut done, mut moved) = (0, at);
-    for found in secrets.captures_iter(text) {
+    for found in secrets.captures_iter(text.as_bytes()) {
         let Some(whole) = found.get(0) else { continue };
         let head = ["lead", "key", "scheme"]
             .iter()
             .find_map(|name| found.name(name))
-            .map_or("", |m| m.as_str());
+            .map_or("", |m| slice(text, m.range()));
         let tail = if found.name("scheme").is_some() { "@" } else { "" };
         out.push_str(text.get(done..whole.start()).unwrap_or_default());
         if whole.start() < at {

@@ -6,6 +6,16 @@ pub mod segment;
 
 use std::borrow::Cow;
 
+/// A regular expression of this program (not of a rule): ASCII, on bytes, so that negated classes
+/// may cross characters that are not ASCII. `None` only if the source is wrong, which the tests of
+/// its user would show.
+pub(crate) fn ascii(source: &str) -> Option<regex::bytes::Regex> {
+    regex::bytes::RegexBuilder::new(source)
+        .unicode(false)
+        .build()
+        .ok()
+}
+
 /// The words of a text.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace()
