@@ -1,3 +1,35 @@
 //! Rules: what in an event is worth a finding, kept in TOML so that anybody can add one.
+//!
+//! ```text
+//! rule file ─schema─> compile ─> Rule ─┐
+//!            (diagnostic on errors)    ├─ layers: built-in packs, then the user's ─> RuleSet
+//! task facts ─template─────────────────┘                                               │
+//! events ─> engine (index, pattern, git, call, flow, prompt) ─result, outcome─> findings
+//! ```
+//!
+//! `docs/rules.md` is the manual. The engine knows events and commands, no trace formats.
 
+pub mod call;
+mod compile;
+pub mod diagnostic;
+pub mod engine;
 pub mod finding;
+pub mod flow;
+pub mod git;
+pub mod index;
+pub mod layers;
+pub mod outcome;
+pub mod pattern;
+pub mod prompt;
+pub mod result;
+pub mod rule;
+pub mod schema;
+pub mod selftest;
+pub mod task;
+pub mod template;
+pub mod text;
+
+pub use engine::{Engine, EngineReport, InactiveRule};
+pub use layers::RuleSet;
+pub use rule::Rule;
+pub use selftest::SelfTestReport;

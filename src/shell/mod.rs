@@ -1,3 +1,105 @@
 //! Command text: what would be executed, and what is only data.
+//!
+//! [`parse`] takes a shell command text apart into the programs that it would start. Quotes,
+//! variables, wrappers, scripts in scripts and simple encodings are undone, so that a rule can ask
+//! for `git cherry-pick` and neither misses `X=cherry; env git -C . $X-pick` nor accuses
+//! `grep "git cherry-pick"`. Nothing is ever run.
+//!
+//! ```text
+//! text ─fold─> text without disguises ─parser─> tree ─evaluator─> invocations
+//!              (zero-width, full-width)          │       │ wrappers, shells, git, filters …
+//!                                                └ words, heredocs
+//! ```
+//!
+//! Why an own parser: of those published, `brush-parser` 0.4 (60 crates) overflows the stack on
+//! 5,000 nested braces, needs time exponential in unclosed parentheses (24 take 0.4 s) and gives
+//! nothing at all for a text with one unmatched quote; `yash-syntax` is GPL, `conch-parser` is
+//! abandoned (2019), `tree-sitter-bash` needs a C compiler. Hostile and broken texts are our
+//! ordinary input.
 
+mod ast;
+mod braces;
+mod builtins;
+mod call;
+mod codec;
+mod cursor;
+mod escapes;
+mod evaluator;
+mod expand;
+mod filters;
+mod fold;
+mod git;
+mod heredoc;
+mod interpreters;
+mod limits;
 pub mod model;
+mod parameters;
+mod parser;
+mod programs;
+mod runners;
+mod scope;
+mod shells;
+mod windows;
+mod words;
+mod wrappers;
+
+use cursor::Base;
+use evaluator::{Context, Evaluator};
+use parser::Dialect;
+
+pub use model::{CommandLine, Invocation, Join, Origin, Redirect, Word};
+pub use programs::is_data_program;
+
+/// Takes a command text apart.
+///
+/// Never fails: what cannot be understood sets [`CommandLine::incomplete`], the rest is there.
+pub fn parse(command: &str) -> CommandLine {
+    let folded = fold::fold(command);
+    let mut evaluator = Evaluator::new(folded.text.len());
+    let parsed = parser::parse_text(&folded.text, Base::Exact(0), 0, Dialect::Posix);
+    evaluator.incomplete |= parsed.incomplete;
+    evaluator.script(&parsed.script, &Context::default());
+    let mut invocations = evaluator.out;
+    for invocation in &mut invocations {
+        invocation.offset = folded.original(invocation.offset);
+    }
+    CommandLine {
+        invocations,
+        scripts: evaluator.scripts,
+        incomplete: evaluator.incomplete,
+    }
+}
+
+/// The text inside `bash -lc '…'` and its relatives, when the command is nothing else.
+///
+/// Agents that run every command through a shell record it this way; the inner text is what they
+/// meant to run. Expansions in double quotes stay as written.
+pub fn strip_shell_wrapper(command: &str) -> Option<String> {
+    let parsed = parser::parse_text(command, Base::Exact(0), 0, Dialect::Posix);
+    let [item] = parsed.script.items.as_slice() else {
+        return None;
+    };
+    let [only] = item.commands.as_slice() else {
+        return None;
+    };
+    let ast::Kind::Simple(simple) = &only.kind else {
+        return None;
+    };
+    let (program, rest) = simple.words.split_first()?;
+    let is_shell = programs::is_shell(programs::base_name(program.plain()?));
+    let (script, options) = rest.split_last()?;
+    let takes_text = options
+        .last()
+        .and_then(ast::RawWord::plain)
+        .is_some_and(|option| {
+            option.starts_with('-') && !option.starts_with("--") && option.ends_with('c')
+        });
+    let only_options = options
+        .iter()
+        .all(|word| word.plain().is_some_and(|text| text.starts_with('-')));
+    let bare = simple.assignments.is_empty() && only.redirects.is_empty() && !parsed.incomplete;
+    (is_shell && takes_text && only_options && bare).then(|| script.written())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Addresses on the network, and which of them a call fetches.
+
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use crate::rules::text::{ascii, slice};
+
+/// Addresses of one text that are looked at; one that holds more is a list of links, no call.
+pub const MAX_ADDRESSES: usize = 64;
+
+static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(r#"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s"'<>`\\|{}()\[\],]{3,2000}"#)
+});
+
+/// All addresses with a scheme in a text, without those of this machine.
+pub fn all(text: &str) -> Vec<String> {
+    let Some(url) = URL.as_ref().filter(|_| text.contains("://")) else {
+        return Vec::new();
+    };
+    url.find_iter(text.as_bytes())
+        .map(|found| slice(text, found.range()).trim_end_matches(['.', ';', ':']))
+        .filter(|address| !is_local(address))
+        .take(MAX_ADDRESSES)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The addresses in the argument of a download program, which may lack the scheme.
+pub fn of_argument(word: &str) -> Vec<String> {
+    if word.contains("://") {
+        return all(word);
+    }
+    let host = word.split('/').next().unwrap_or_default();
+    let name = host.split(':').next().unwrap_or_default();
+    let plausible = word.contains('/')
+        && !word.starts_with(['-', '.', '/', '@'])
+        && name.contains('.')
+        && name
+            .rsplit('.')
+            .next()
+            .is_some_and(|tld| tld.len() >= 2 && tld.bytes().all(|b| b.is_ascii_alphabetic()))
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-');
+    if plausible && !is_local(word) {
+        vec![word.to_owned()]
+    } else {
+        Vec::new()
+    }
+}
+
+/// True for addresses of this machine or of a private network: a server under test is no source.
+pub fn is_local(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    if address.starts_with("file://") {
+        return true;
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let host = if let Some(v6) = host.strip_prefix('[') {
+        v6.split(']').next().unwrap_or_default()
+    } else {
+        host.split(':').next().unwrap_or_default()
+    };
+    let host = host.to_ascii_lowercase();
+    let private = |h: &str| {
+        h.starts_with("127.")
+            || h.starts_with("10.")
+            || h.starts_with("192.168.")
+            || (16..=31).any(|n| h.starts_with(&format!("172.{n}.")))
+    };
+    let numeric = host.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    matches!(host.as_str(), "localhost" | "::1" | "0.0.0.0" | "host.docker.internal" | "testserver")
+        || host.ends_with(".localhost")
+        || host.ends_with(".local")
+        || host.ends_with(".internal")
+        || (numeric && private(&host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_found_in_texts() {
+        assert_eq!(
+            all(r#"{"url":"https://h.example/a/b.diff","p":"x http://localhost:8080/y"}"#),
+            ["https://h.example/a/b.diff"]
+        );
+        assert_eq!(all("see https://h.example/a. Then"), ["https://h.example/a"]);
+    }
+
+    #[test]
+    fn arguments_may_lack_the_scheme() {
+        assert_eq!(of_argument("h.example.com/a/b").len(), 1);
+        for word in ["src/a.py", "./a.b/c", "a.b", "-o", "localhost:80/x", "v1.2/x", "10.0.0.7/x"] {
+            assert!(of_argument(word).is_empty(), "{word}");
+        }
+    }
+
+    #[test]
+    fn local_addresses_are_no_source() {
+        for address in [
+            "http://localhost:8080/x",
+            "http://user@127.0.0.1/x",
+            "http://[::1]:80/x",
+            "http://172.20.0.3/x",
+            "file:///etc/x",
+        ] {
+            assert!(is_local(address), "{address}");
+        }
+        for address in ["https://10.example.com/x", "https://h.example/localhost"] {
+            assert!(!is_local(address), "{address}");
+        }
+    }
+}

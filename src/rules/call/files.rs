@@ -1,0 +1,263 @@
+//! Which files a program reads, writes, lists, removes, runs.
+
+use super::programs::Class;
+use super::{Io, Stdin};
+use crate::rules::git::call::GitCall;
+use crate::rules::rule::Access;
+use crate::shell::model::Invocation;
+
+/// Options of installers and archivers whose value is a place to write to.
+const TARGET_OPTIONS: &[&str] = &[
+    "-d", "--dest", "--destination-directory", "-t", "--target", "--prefix", "--root", "-o",
+    "--output", "-O", "--outdir", "--pack-destination", "--destination", "--dest-dir", "--dir",
+    "--local-dir", "--cache-dir", "--output-dir", "--install-dir",
+];
+
+/// Fills in what a program of a class does.
+pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
+    let words: Vec<&str> = invocation.args.iter().map(|w| w.text.as_str()).collect();
+    match class {
+        Class::Reads => reads(&invocation.program, &words, io),
+        Class::Filters => filters(&words, io),
+        Class::Lists => plain(&words).for_each(|w| io.uses(w, Access::List)),
+        Class::Copies => copies(&words, io),
+        Class::Removes => plain(&words).for_each(|w| io.uses(w, Access::Delete)),
+        Class::Tees => plain(&words).for_each(|w| {
+            io.uses(w, Access::Write);
+            io.saves.push(w.to_owned());
+        }),
+        Class::Archives => archives(&invocation.program, &words, io),
+        Class::Patches => patches(&words, io),
+        Class::Runs => {
+            if let Some(file) = plain(&words).next() {
+                io.uses(file, Access::Run);
+            }
+        }
+        Class::Installs => installs(&words, io),
+        Class::Other => other(invocation, &words, io),
+        Class::Downloads | Class::Speaks => {}
+    }
+}
+
+/// Words that are no options; `--x=file` gives `file`.
+fn plain<'w>(words: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
+    words.iter().filter_map(|word| match word.split_once('=') {
+        Some((name, value)) if name.starts_with("--") => Some(value),
+        _ if word.starts_with('-') && word.len() > 1 => None,
+        _ => Some(*word),
+    })
+}
+
+fn has(words: &[&str], options: &[&str]) -> bool {
+    words.iter().any(|w| options.contains(w))
+}
+
+/// Values of options that are followed by a word or joined by `=`.
+fn values<'w>(words: &'w [&'w str], options: &[&str]) -> Vec<&'w str> {
+    let mut found = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        if options.contains(word) {
+            found.extend(rest.next().copied());
+        } else if let Some((name, value)) = word.split_once('=')
+            && options.contains(&name)
+        {
+            found.push(value);
+        }
+    }
+    found
+}
+
+fn reads(program: &str, words: &[&str], io: &mut Io) {
+    if program == "dd" {
+        for word in words {
+            match word.split_once('=') {
+                Some(("if", path)) => io.uses(path, Access::Read),
+                Some(("of", path)) => {
+                    io.uses(path, Access::Write);
+                    io.saves.push(path.to_owned());
+                    io.prints = false;
+                }
+                _ => {}
+            }
+        }
+        return;
+    }
+    plain(words).for_each(|w| io.uses(w, Access::Read));
+}
+
+fn filters(words: &[&str], io: &mut Io) {
+    // The first word is the pattern unless an option brought it.
+    let given = words
+        .iter()
+        .any(|w| matches!(*w, "-e" | "-f" | "--regexp" | "--expression" | "--file"));
+    let in_place = words
+        .iter()
+        .any(|w| *w == "-i" || w.starts_with("-i.") || w.starts_with("--in-place"));
+    let option_values = values(words, &["-e", "-f", "--regexp", "--expression", "-A", "-B", "-C", "-m"]);
+    let mut skipped = given;
+    for word in plain(words) {
+        if option_values.contains(&word) {
+            continue;
+        }
+        if !skipped {
+            skipped = true;
+            continue;
+        }
+        io.uses(word, if in_place { Access::Write } else { Access::Read });
+    }
+    io.prints = !in_place;
+}
+
+fn copies(words: &[&str], io: &mut Io) {
+    let target = values(words, &["-t", "--target-directory"]).first().copied();
+    let mut paths: Vec<&str> = plain(words).filter(|w| Some(*w) != target).collect();
+    let Some(target) = target.or_else(|| (paths.len() > 1).then(|| paths.pop()).flatten()) else {
+        return;
+    };
+    for path in paths {
+        io.uses(path, Access::Read);
+    }
+    io.uses(target, Access::Write);
+    io.saves.push(target.to_owned());
+    io.prints = false;
+}
+
+fn archives(program: &str, words: &[&str], io: &mut Io) {
+    let tar = program.ends_with("tar");
+    let letters = words.first().filter(|_| tar).map_or("", |w| w.trim_start_matches('-'));
+    let letter = |c: char| !letters.starts_with('-') && letters.contains(c)
+        || words.iter().any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains(c));
+    let shows = has(words, &["--to-stdout", "-p", "-c", "-so", "--stdout"]) && !tar
+        || tar && (letter('O') || has(words, &["--to-stdout"]));
+    let lists = tar && (letter('t') || has(words, &["--list"]))
+        || has(words, &["-l", "-Z"]) && program == "unzip"
+        || words.first().is_some_and(|w| matches!(*w, "t" | "l" | "tf"));
+    let creates = tar && (letter('c') || has(words, &["--create"]));
+    if creates {
+        return;
+    }
+    let archive = if tar {
+        // `tar xzf FILE`, `tar -x -f FILE`; without `f` it reads the standard input.
+        let named = values(words, &["-f", "--file"]).first().copied();
+        let bundled = letter('f').then(|| plain(words).nth(usize::from(
+            words.first().is_some_and(|w| !w.starts_with('-')),
+        )));
+        named.or(bundled.flatten()).filter(|w| *w != "-")
+    } else {
+        // `7z x FILE`, `ar p FILE`
+        let command = words.first().is_some_and(|w| w.len() <= 2 && !w.starts_with('-'));
+        plain(words).nth(usize::from(command))
+    };
+    match archive {
+        Some(archive) => io.uses(archive, if lists { Access::List } else { Access::Read }),
+        None if !shows && !lists => io.stdin = Stdin::Saved,
+        None => {}
+    }
+    if shows || lists {
+        return;
+    }
+    io.prints = false;
+    let directory = values(words, &["-C", "--directory", "-d", "-DestinationPath"]).first().copied();
+    match (directory, archive) {
+        (Some(directory), _) => io.saves.push(directory.to_owned()),
+        (None, Some(archive)) => io.saves.push(stem(archive).to_owned()),
+        (None, None) => {}
+    }
+}
+
+/// The name of an archive without directory and extension: what it most often unpacks to.
+fn stem(archive: &str) -> &str {
+    let name = archive.rsplit('/').next().unwrap_or(archive);
+    let mut stem = name;
+    while let Some((head, extension)) = stem.rsplit_once('.') {
+        let known = matches!(
+            extension,
+            "tar" | "gz" | "tgz" | "xz" | "bz2" | "zst" | "zip" | "whl" | "jar" | "crate" | "gem"
+                | "7z" | "deb" | "orig"
+        );
+        if !known || head.is_empty() {
+            break;
+        }
+        stem = head;
+    }
+    stem
+}
+
+fn patches(words: &[&str], io: &mut Io) {
+    io.applies = true;
+    let input = values(words, &["-i", "--input"]);
+    let plain: Vec<&str> = plain(words).filter(|w| !input.contains(w)).collect();
+    // `patch FILE PATCH`
+    let patch = input.first().copied().or_else(|| plain.get(1).copied());
+    match patch {
+        Some(patch) => io.uses(patch, Access::Read),
+        None => io.stdin = Stdin::Applied,
+    }
+}
+
+fn installs(words: &[&str], io: &mut Io) {
+    for place in values(words, TARGET_OPTIONS) {
+        io.saves.push(place.to_owned());
+    }
+    let mut plain = plain(words);
+    match plain.next() {
+        // `docker cp container:/a b`, `skopeo copy docker://x dir:/d`, `crane export x f`
+        Some("cp" | "copy" | "export") => {
+            if let Some(target) = plain.last() {
+                let place = ["dir:", "oci:", "docker-archive:", "oci-archive:"]
+                    .iter()
+                    .find_map(|p| target.strip_prefix(p))
+                    .unwrap_or(target);
+                io.saves.push(place.to_owned());
+            }
+        }
+        _ => {}
+    }
+}
+
+fn other(invocation: &Invocation, words: &[&str], io: &mut Io) {
+    if let Some(git) = GitCall::parse(invocation) {
+        of_git(&git, words, io);
+        return;
+    }
+    match invocation.program.as_str() {
+        "touch" | "chmod" | "chown" => plain(words).for_each(|w| io.uses(w, Access::Write)),
+        "./" => {}
+        program if program.ends_with(".sh") || program.ends_with(".py") => {
+            io.uses(program, Access::Run);
+        }
+        _ => plain(words).for_each(|w| io.uses(w, Access::Run)),
+    }
+}
+
+fn of_git(git: &GitCall, words: &[&str], io: &mut Io) {
+    let after_verb = || {
+        let at = words.iter().position(|w| *w == git.verb).map_or(0, |at| at + 1);
+        words.get(at..).unwrap_or_default()
+    };
+    match git.verb.as_str() {
+        "apply" | "am" => {
+            let rest = after_verb();
+            // `--stat` and `--check` change nothing.
+            let harmless = has(rest, &["--stat", "--check", "--numstat", "--summary"])
+                && !has(rest, &["--apply"]);
+            let control = has(rest, &["--abort", "--continue", "--skip", "--quit"]);
+            let files: Vec<&str> = plain(rest).filter(|w| *w != "-").collect();
+            io.applies = !harmless && !control;
+            files.iter().for_each(|w| io.uses(w, Access::Read));
+            if files.is_empty() && io.applies {
+                io.stdin = Stdin::Applied;
+            }
+        }
+        "diff" if has(words, &["--no-index"]) => {
+            plain(after_verb()).for_each(|w| io.uses(w, Access::Read));
+        }
+        "rm" => plain(after_verb()).for_each(|w| io.uses(w, Access::Delete)),
+        _ => {}
+    }
+    if let Some(aside) = &git.aside {
+        io.saves.push(aside.clone());
+        io.prints = false;
+    }
+}

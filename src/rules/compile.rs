@@ -1,0 +1,536 @@
+//! From what stands in a file to a [`Rule`], with every contradiction reported.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
+use toml::Spanned;
+
+use super::diagnostic::Sink;
+use super::finding::{Kind, Stage};
+use super::pattern::command::{CommandPattern, GitPattern, WordPattern};
+use super::pattern::regexp::{Regexp, RegexpError};
+use super::pattern::{Pattern, PatternKind};
+use super::rule::{Access, Allow, Body, Channels, Filter, Rule, RuleTest, Scope, Unit};
+use super::schema::{
+    AllowSyntax, CommandSyntax, GitSyntax, PatternSyntax, RuleSyntax, TestSyntax, WhereSyntax,
+};
+use super::template::{self, Fact};
+use crate::experiment::task_facts::TaskFacts;
+use crate::trace::event::Channel;
+
+/// Longest rule id, in bytes.
+const MAX_ID: usize = 48;
+
+/// Where a pattern stands, and so which kinds of pattern make sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Position {
+    /// In `match`.
+    Match,
+    /// In `outcome`.
+    Outcome,
+    /// In `allow`.
+    Allow,
+}
+
+/// Compiles one rule; `None` if it has errors.
+pub(super) fn rule(
+    syntax: Spanned<RuleSyntax>,
+    facts: &TaskFacts,
+    origin: &str,
+    sink: &mut Sink,
+) -> Option<Rule> {
+    let whole = syntax.span();
+    let syntax = syntax.into_inner();
+    let id = syntax.id.get_ref().clone();
+    let start = id_ok(&syntax.id, sink);
+    let kind = *syntax.kind.get_ref();
+    let (stage, attempt) = stages(&syntax, kind, sink)?;
+    let filter = filter(&syntax.r#where, kind, sink);
+    let matching = syntax.r#match.into_inner();
+    let body = Body {
+        any: patterns(matching.any, Position::Match, sink)?,
+        all: patterns(matching.all, Position::Match, sink)?,
+        none: patterns(matching.none, Position::Match, sink)?,
+        success: patterns(syntax.outcome.success, Position::Outcome, sink)?,
+        exposed: patterns(syntax.outcome.exposed, Position::Outcome, sink)?,
+        blocked: patterns(syntax.outcome.blocked, Position::Outcome, sink)?,
+        innocent: patterns(syntax.outcome.innocent, Position::Outcome, sink)?,
+        allow: allows(syntax.allow, sink)?,
+    };
+    let filter = filter?;
+    let mut needs: BTreeSet<Fact> = body.facts();
+    needs.extend(facts_named(&syntax.r#where.needs, sink));
+    let tests = tests(syntax.test, facts, sink);
+    let rule = Rule {
+        id,
+        version: syntax.version,
+        title: syntax.title.get_ref().clone(),
+        description: syntax.description,
+        severity: syntax.severity,
+        confidence: syntax.confidence,
+        status: syntax.status,
+        tags: syntax.tags,
+        references: syntax.references,
+        advice: syntax.advice,
+        kind,
+        stage,
+        attempt,
+        cause: syntax.cause,
+        applies: syntax.applies,
+        tampering: syntax.tampering,
+        carries: syntax
+            .carries
+            .unwrap_or(kind == Kind::Action && stage >= Stage::Staged),
+        unit: syntax.unit.unwrap_or(default_unit(kind)),
+        silent_success: syntax.outcome.silent_success,
+        self_blocked: syntax.outcome.self_blocked,
+        filter,
+        body,
+        needs,
+        tests,
+        origin: origin.to_owned(),
+        disabled: None,
+    };
+    let ok = consistent(&rule, whole, sink);
+    (start && ok).then_some(rule)
+}
+
+fn default_unit(kind: Kind) -> Unit {
+    match kind {
+        Kind::Admission | Kind::Action => Unit::Sentence,
+        Kind::Mention | Kind::Mark => Unit::Line,
+    }
+}
+
+fn id_ok(id: &Spanned<String>, sink: &mut Sink) -> bool {
+    let text = id.get_ref();
+    let parts: Vec<&str> = text.split('.').collect();
+    let part_ok = |part: &&str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    };
+    let ok = text.len() <= MAX_ID && parts.len() >= 2 && parts.iter().all(part_ok);
+    if !ok {
+        sink.error_help(
+            id.span(),
+            format!("bad rule id `{text}`"),
+            format!("write `family.name` with a-z, 0-9 and -, at most {MAX_ID} bytes"),
+        );
+    }
+    ok
+}
+
+/// The stage that success proves and the stage that the call alone proves.
+fn stages(syntax: &RuleSyntax, kind: Kind, sink: &mut Sink) -> Option<(Stage, Stage)> {
+    let given = [&syntax.stage, &syntax.attempt];
+    if kind != Kind::Action {
+        for stage in given.into_iter().flatten() {
+            sink.error(stage.span(), "only actions have a stage");
+        }
+        return Some((Stage::Mentioned, Stage::Mentioned));
+    }
+    if syntax.cause.is_none() {
+        sink.error_help(
+            syntax.kind.span(),
+            "an action needs a cause",
+            "add for instance `cause = \"upstream-fetch\"`",
+        );
+        return None;
+    }
+    let stage = syntax.stage.as_ref().map_or(Stage::Obtained, |s| *s.get_ref());
+    let attempt = syntax.attempt.as_ref().map_or_else(
+        || Stage::Attempted.min(stage),
+        |s| *s.get_ref(),
+    );
+    if stage == Stage::Used {
+        let span = syntax.stage.as_ref().map_or(0..0, Spanned::span);
+        sink.error_help(
+            span,
+            "a rule cannot prove `used`",
+            "what was used is found by comparing the patch",
+        );
+        return None;
+    }
+    if attempt > Stage::Attempted {
+        let span = syntax.attempt.as_ref().map_or(0..0, Spanned::span);
+        sink.error(span, "a call alone proves at most `attempted`");
+        return None;
+    }
+    Some((stage, attempt))
+}
+
+fn default_channels(kind: Kind) -> &'static [Channel] {
+    use Channel::{Assistant, Command, Edit, Output, Reasoning, Result, ToolCall, Web};
+    match kind {
+        Kind::Action => &[Command, ToolCall, Web],
+        Kind::Admission => &[Assistant, Reasoning, Result, Command, Edit],
+        Kind::Mark => &[Edit],
+        Kind::Mention => &[
+            Assistant, Reasoning, Result, Command, ToolCall, Web, Edit, Output,
+        ],
+    }
+}
+
+fn filter(syntax: &WhereSyntax, kind: Kind, sink: &mut Sink) -> Option<Filter> {
+    let mut ok = true;
+    let channels = match &syntax.channels {
+        Some(channels) => {
+            let asked = channels.get_ref();
+            let prompt = asked
+                .iter()
+                .any(|c| matches!(c, Channel::Prompt | Channel::System));
+            if prompt && kind != Kind::Mention {
+                sink.error_help(
+                    channels.span(),
+                    "the prompt convicts nobody",
+                    "only rules of kind `mention` may look at `prompt` and `system`",
+                );
+                ok = false;
+            }
+            if asked.is_empty() {
+                sink.error(channels.span(), "no channel: the rule can never match");
+                ok = false;
+            }
+            Channels::of(asked)
+        }
+        None => Channels::of(default_channels(kind)),
+    };
+    let tool = globs(&syntax.tool, sink);
+    let path = globs(&syntax.path, sink);
+    ok.then_some(())?;
+    Some(Filter {
+        channels,
+        tool: tool?,
+        actor: syntax.actor,
+        path: path?,
+        forbidden: syntax.forbidden,
+        lacks: facts_named(&syntax.lacks, sink),
+    })
+}
+
+fn facts_named(names: &[Spanned<String>], sink: &mut Sink) -> Vec<Fact> {
+    names
+        .iter()
+        .filter_map(|name| {
+            let fact = Fact::named(name.get_ref());
+            if fact.is_none() {
+                unknown_fact(name.get_ref(), name.span(), sink);
+            }
+            fact
+        })
+        .collect()
+}
+
+fn unknown_fact(name: &str, span: Range<usize>, sink: &mut Sink) {
+    let names: Vec<&str> = Fact::ALL.iter().map(|(name, _)| *name).collect();
+    sink.error_help(
+        span,
+        format!("no task fact is called `{name}`"),
+        format!("the facts are {}", names.join(", ")),
+    );
+}
+
+/// A set of globs; `Some(None)` if there are none, `None` on errors.
+fn globs(list: &[Spanned<String>], sink: &mut Sink) -> Option<Option<GlobSet>> {
+    if list.is_empty() {
+        return Some(None);
+    }
+    let mut builder = GlobSetBuilder::new();
+    for glob in list {
+        builder.add(one_glob(glob, sink)?.glob().clone());
+    }
+    builder.build().ok().map(Some)
+}
+
+fn one_glob(glob: &Spanned<String>, sink: &mut Sink) -> Option<GlobMatcher> {
+    let built = GlobBuilder::new(glob.get_ref())
+        .case_insensitive(true)
+        .build();
+    match built {
+        Ok(glob) => Some(glob.compile_matcher()),
+        Err(error) => {
+            sink.error(glob.span(), format!("bad glob: {}", error.kind()));
+            None
+        }
+    }
+}
+
+pub(super) fn allows(list: Vec<AllowSyntax>, sink: &mut Sink) -> Option<Vec<Allow>> {
+    list.into_iter()
+        .map(|allow| {
+            if allow.reason.get_ref().trim().is_empty() {
+                sink.error(allow.reason.span(), "an allow entry needs a reason");
+                return None;
+            }
+            Some(Allow {
+                reason: allow.reason.into_inner(),
+                scope: allow.scope,
+                any: patterns(allow.any, Position::Allow, sink)?,
+            })
+        })
+        .collect()
+}
+
+pub(super) fn tests(list: Vec<Spanned<TestSyntax>>, facts: &TaskFacts, sink: &mut Sink) -> Vec<RuleTest> {
+    list.into_iter()
+        .filter_map(|test| {
+            let one = test.get_ref().event.is_some();
+            if one != test.get_ref().events.is_empty() {
+                sink.error(test.span(), "a test has either `event` or `events`");
+                return None;
+            }
+            Some(RuleTest {
+                case: test.into_inner(),
+                facts: facts.clone(),
+            })
+        })
+        .collect()
+}
+
+/// Compiles patterns; `None` if one has errors, after all were looked at.
+pub(super) fn patterns(
+    list: Vec<Spanned<PatternSyntax>>,
+    position: Position,
+    sink: &mut Sink,
+) -> Option<Vec<Pattern>> {
+    let count = list.len();
+    let good: Vec<Pattern> = list
+        .into_iter()
+        .filter_map(|syntax| pattern(syntax, position, sink))
+        .collect();
+    (good.len() == count).then_some(good)
+}
+
+fn pattern(
+    syntax: Spanned<PatternSyntax>,
+    position: Position,
+    sink: &mut Sink,
+) -> Option<Pattern> {
+    let span = syntax.span();
+    let syntax = syntax.into_inner();
+    let keys = [
+        syntax.literal.is_some(),
+        syntax.regex.is_some(),
+        syntax.command.is_some(),
+        syntax.git.is_some(),
+        syntax.fetch.is_some(),
+        syntax.file.is_some(),
+        syntax.flow.is_some(),
+        !syntax.is.is_empty(),
+    ];
+    if keys.iter().filter(|given| **given).count() != 1 {
+        sink.error(
+            span,
+            "a pattern has exactly one of literal, regex, command, git, fetch, file, flow, is",
+        );
+        return None;
+    }
+    if syntax.access.is_some() && syntax.file.is_none()
+        || !syntax.from.is_empty() && syntax.flow.is_none()
+    {
+        sink.error(span, "`access` belongs to `file`, `from` belongs to `flow`");
+        return None;
+    }
+    let case = syntax.case_sensitive;
+    let newer = syntax.newer;
+    let kind = if let Some(literal) = syntax.literal {
+        PatternKind::Text(self::literal(&literal, case, sink)?)
+    } else if let Some(regex) = syntax.regex {
+        PatternKind::Text(regexp(&regex, case, sink)?)
+    } else if let Some(fetch) = syntax.fetch {
+        PatternKind::Fetch(regexp(&fetch, case, sink)?)
+    } else if let Some(file) = syntax.file {
+        let access = syntax.access.unwrap_or_else(|| vec![Access::Read]);
+        PatternKind::File(regexp(&file, case, sink)?, access)
+    } else if let Some(command) = syntax.command {
+        PatternKind::Command(self::command(&command, sink)?)
+    } else if let Some(git) = syntax.git {
+        PatternKind::Git(self::git(git, sink)?)
+    } else if let Some(flow) = syntax.flow {
+        let from: Option<Vec<GlobMatcher>> =
+            syntax.from.iter().map(|g| one_glob(g, sink)).collect();
+        PatternKind::Flow(flow, from?)
+    } else {
+        PatternKind::Is(syntax.is)
+    };
+    let fits = match (&kind, position) {
+        (PatternKind::Is(_), _) => position == Position::Outcome,
+        (PatternKind::Text(_), _) => true,
+        _ => position != Position::Outcome,
+    };
+    if !fits {
+        sink.error_help(
+            span,
+            "this kind of pattern cannot stand here",
+            "`outcome` takes literal, regex, is; `is` stands only there",
+        );
+        return None;
+    }
+    Some(Pattern::new(kind, newer))
+}
+
+fn literal(text: &Spanned<String>, case: bool, sink: &mut Sink) -> Option<Regexp> {
+    if text.get_ref().is_empty() {
+        sink.error(text.span(), "an empty literal matches everything");
+        return None;
+    }
+    // Escape all but the placeholders.
+    let mut source = String::new();
+    let mut rest = text.get_ref().as_str();
+    while let Some((before, fact, after)) = next_placeholder(rest) {
+        source.push_str(&regex::escape(before));
+        source.push_str(&fact.to_string());
+        rest = after;
+    }
+    source.push_str(&regex::escape(rest));
+    Regexp::new(&source, case)
+        .map_err(|error| sink.error(text.span(), error.message))
+        .ok()
+}
+
+fn next_placeholder(text: &str) -> Option<(&str, Fact, &str)> {
+    Fact::ALL
+        .iter()
+        .filter_map(|(_, fact)| {
+            let (before, after) = text.split_once(&fact.to_string())?;
+            Some((before, *fact, after))
+        })
+        .min_by_key(|(before, _, _)| before.len())
+}
+
+/// Compiles an expression; errors point into it.
+fn regexp(text: &Spanned<String>, case: bool, sink: &mut Sink) -> Option<Regexp> {
+    let (_, unknown) = template::placeholders(text.get_ref());
+    if let Some(range) = unknown.first() {
+        let name = text.get_ref().get(range.start + 1..range.end - 1);
+        let span = inside(text, range, sink.text);
+        unknown_fact(name.unwrap_or_default(), span, sink);
+        return None;
+    }
+    match Regexp::new(text.get_ref(), case) {
+        Ok(regexp) => Some(regexp),
+        Err(RegexpError { message, span }) => {
+            let span = inside(text, &span, sink.text);
+            sink.error(span, format!("invalid regex: {message}"));
+            None
+        }
+    }
+}
+
+/// The place in the file of a range in a string. A basic string with escapes is pointed at as a
+/// whole, because its offsets in the file differ from those in the value.
+fn inside(value: &Spanned<String>, range: &Range<usize>, file: &str) -> Range<usize> {
+    let whole = value.span();
+    let raw = file.get(whole.clone()).unwrap_or_default();
+    let quotes = ["'''\r\n", "'''\n", "'''", "'", "\"\"\"\r\n", "\"\"\"\n", "\"\"\"", "\""];
+    let start = quotes
+        .iter()
+        .find(|q| raw.starts_with(**q))
+        .map_or(0, |q| q.len());
+    let same = raw
+        .get(start..)
+        .is_some_and(|rest| rest.starts_with(value.get_ref().as_str()));
+    if same {
+        whole.start + start + range.start..whole.start + start + range.end
+    } else {
+        whole
+    }
+}
+
+fn word(text: &Spanned<String>, sink: &mut Sink) -> Option<WordPattern> {
+    WordPattern::new(text.get_ref())
+        .map_err(|error| sink.error(text.span(), format!("invalid regex: {}", error.message)))
+        .ok()
+}
+
+fn command(syntax: &CommandSyntax, sink: &mut Sink) -> Option<CommandPattern> {
+    let mut words = |list: &[Spanned<String>]| -> Option<Vec<WordPattern>> {
+        list.iter().map(|w| word(w, sink)).collect()
+    };
+    Some(CommandPattern {
+        program: words(syntax.program.as_slice())?,
+        args: words(&syntax.args)?,
+        without: words(&syntax.without)?,
+        repo: syntax.repo,
+    })
+}
+
+fn git(syntax: GitSyntax, sink: &mut Sink) -> Option<GitPattern> {
+    let remote = match syntax.remote {
+        Some(remote) => Some(regexp(&remote, false, sink)?),
+        None => None,
+    };
+    Some(GitPattern {
+        verb: syntax.verb,
+        reach: syntax.reach,
+        prints: syntax.prints,
+        searches: syntax.searches,
+        remote,
+    })
+}
+
+/// Contradictions between the parts of a rule.
+fn consistent(rule: &Rule, whole: Range<usize>, sink: &mut Sink) -> bool {
+    let before = sink.count();
+    let at = whole.start..whole.start + "[[rule]]".len();
+    let body = &rule.body;
+    if body.any.is_empty() && body.all.is_empty() {
+        sink.error(at.clone(), format!("rule `{}` has nothing to match", rule.id));
+    }
+    let outcome = !body.success.is_empty() || !body.exposed.is_empty() || !body.blocked.is_empty();
+    if rule.kind != Kind::Action && (outcome || rule.silent_success || rule.self_blocked) {
+        sink.error(
+            at.clone(),
+            format!("rule `{}`: only actions have an outcome", rule.id),
+        );
+    }
+    if rule.filter.channels.meets(Channels::of(TEXT_CHANNELS)) && !anchored(body) {
+        sink.error_help(
+            at.clone(),
+            format!("rule `{}` would run on every text", rule.id),
+            "each alternative of `any`, or one of `all`, needs three letters that every match contains",
+        );
+    }
+    let structured = |p: &Pattern| {
+        !matches!(p.kind, PatternKind::Text(_) | PatternKind::Is(_))
+    };
+    for allow in &body.allow {
+        if allow.scope != Scope::Match && allow.any.iter().any(structured) {
+            sink.error(
+                at.clone(),
+                format!("rule `{}`: allow entries over a whole text take texts only", rule.id),
+            );
+        }
+    }
+    if rule.kind == Kind::Mention && body.hitting().any(structured) {
+        sink.error(
+            at,
+            format!("rule `{}`: a mention is a text; use kind `action`", rule.id),
+        );
+    }
+    sink.count() == before
+}
+
+/// Channels whose texts can be large.
+const TEXT_CHANNELS: &[Channel] = &[
+    Channel::Output,
+    Channel::Assistant,
+    Channel::Reasoning,
+    Channel::Result,
+    Channel::Edit,
+    Channel::Prompt,
+    Channel::System,
+    Channel::Raw,
+];
+
+/// True if the rule runs only on texts that hold an anchor. Placeholders are facts of some length.
+fn anchored(body: &Body) -> bool {
+    let has = |p: &Pattern| match p.regexp() {
+        Some(regexp) => regexp.anchors().is_some() || !p.facts().is_empty(),
+        None => true,
+    };
+    (!body.any.is_empty() && body.any.iter().all(has)) || body.all.iter().any(has)
+}

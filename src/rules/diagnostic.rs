@@ -1,0 +1,218 @@
+//! Errors in rule files, with file, line, column and a caret under the place.
+//!
+//! All errors of all files are collected and shown together. This is the only user of
+//! `annotate-snippets`.
+
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+use super::text::{ceil, floor};
+use crate::Error;
+
+/// A rule file.
+#[derive(Debug, Clone)]
+pub struct SourceFile {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// One error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Index of the file.
+    pub file: usize,
+    /// Byte range in the file.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do, if it is not plain.
+    pub help: Option<String>,
+}
+
+/// Collects errors of one file.
+#[derive(Debug)]
+pub struct Sink<'d> {
+    /// Index of the file.
+    pub file: usize,
+    /// Its text.
+    pub text: &'d str,
+    all: &'d mut Vec<Diagnostic>,
+}
+
+impl<'d> Sink<'d> {
+    /// A collector for one file.
+    pub fn new(file: usize, text: &'d str, all: &'d mut Vec<Diagnostic>) -> Self {
+        Self { file, text, all }
+    }
+
+    /// Number of errors noted so far, in all files.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Notes an error.
+    pub fn error(&mut self, span: Range<usize>, message: impl Into<String>) {
+        self.all.push(Diagnostic {
+            file: self.file,
+            span,
+            message: message.into(),
+            help: None,
+        });
+    }
+
+    /// Notes an error with advice.
+    pub fn error_help(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.all.push(Diagnostic {
+            file: self.file,
+            span,
+            message: message.into(),
+            help: Some(help.into()),
+        });
+    }
+
+    /// Notes an error of the TOML reader.
+    pub fn toml(&mut self, error: &toml::de::Error, whole: Range<usize>) {
+        let message = error.message().replace('\n', ", ");
+        let help = suggestion(&message);
+        self.all.push(Diagnostic {
+            file: self.file,
+            span: error.span().unwrap_or(whole),
+            message,
+            help,
+        });
+    }
+}
+
+/// The errors as one library error, or nothing if there are none.
+///
+/// # Errors
+/// [`Error::BadRules`] with all diagnostics rendered.
+pub fn check(diagnostics: &[Diagnostic], files: &[SourceFile]) -> Result<(), Error> {
+    if diagnostics.is_empty() {
+        return Ok(());
+    }
+    Err(Error::BadRules {
+        rendered: render(diagnostics, files),
+        errors: diagnostics.len(),
+    })
+}
+
+/// All diagnostics as text without colours, in the order of the files.
+pub fn render(diagnostics: &[Diagnostic], files: &[SourceFile]) -> String {
+    let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
+    sorted.sort_by_key(|d| (d.file, d.span.start, d.span.end));
+    let parts: Vec<String> = sorted.iter().map(|d| render_one(d, files)).collect();
+    parts.join("\n\n")
+}
+
+fn render_one(diagnostic: &Diagnostic, files: &[SourceFile]) -> String {
+    let Some(file) = files.get(diagnostic.file) else {
+        return format!("error: {}", diagnostic.message);
+    };
+    let start = floor(&file.text, diagnostic.span.start);
+    let end = ceil(&file.text, diagnostic.span.end).max(start);
+    // Point at the first line of a long span only.
+    let line = file.text.get(start..end).and_then(|s| s.find('\n'));
+    let end = line.map_or(end, |length| start + length);
+    let snippet = Snippet::source(file.text.as_str())
+        .path(file.name.as_str())
+        .annotation(AnnotationKind::Primary.span(start..end));
+    let mut group = Level::ERROR
+        .primary_title(diagnostic.message.as_str())
+        .element(snippet);
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    Renderer::plain().render(&[group])
+}
+
+/// For `unknown field `keywrod`, expected one of `a`, `b``: the name that was most likely meant.
+fn suggestion(message: &str) -> Option<String> {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let written = quoted.next().filter(|_| message.starts_with("unknown"))?;
+    nearest(written, quoted).map(|name| format!("did you mean `{name}`?"))
+}
+
+/// The name that differs from the written one in the fewest letters, if it is like it at all.
+pub fn nearest<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    names
+        .map(|name| (distance(written, name), name))
+        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// Number of letters to insert, remove or replace (Levenshtein distance).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().take(64).enumerate() {
+        let mut last = i;
+        let mut next = vec![i + 1];
+        for (y, above) in b.iter().zip(row.iter().skip(1)) {
+            let left = next.last().copied().unwrap_or_default();
+            next.push((last + usize::from(x != *y)).min(above + 1).min(left + 1));
+            last = *above;
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_shows_its_place() {
+        let files = [SourceFile {
+            name: "r.toml".into(),
+            text: "a = 1\nliterel = 'x'\n".into(),
+        }];
+        let shown = render(
+            &[Diagnostic {
+                file: 0,
+                span: 6..13,
+                message: "unknown field".into(),
+                help: Some("did you mean `literal`?".into()),
+            }],
+            &files,
+        );
+        assert!(shown.contains("r.toml:2:1"), "{shown}");
+        assert!(shown.contains("^^^^^^^"), "{shown}");
+        assert!(shown.contains("help: did you mean"), "{shown}");
+    }
+
+    #[test]
+    fn spans_out_of_range_are_cut() {
+        let files = [SourceFile {
+            name: "r".into(),
+            text: "上".into(),
+        }];
+        for span in [0..9, 1..2, 7..9, 3..3] {
+            let diagnostic = Diagnostic {
+                file: 0,
+                span,
+                message: "x".into(),
+                help: None,
+            };
+            assert!(render(&[diagnostic], &files).contains("error: x"));
+        }
+    }
+
+    #[test]
+    fn near_names() {
+        let names = ["literal", "regex", "command"];
+        assert_eq!(nearest("literel", names.into_iter()), Some("literal"));
+        assert_eq!(nearest("regexp", names.into_iter()), Some("regex"));
+        assert_eq!(nearest("zzz", names.into_iter()), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! Tries the patterns of a rule on a text or on a step of a call.
+
+use std::ops::Range;
+
+use super::steps::Step;
+use crate::rules::flow::Use;
+use crate::rules::git::version::Version;
+use crate::rules::index::Marks;
+use crate::rules::pattern::{Pattern, PatternKind};
+use crate::rules::rule::{Body, Unit};
+use crate::rules::task::Task;
+use crate::rules::text::segment::around;
+use crate::rules::text::slice;
+
+/// Hits of one rule in one text that are looked at. More than this many that are all waived, such
+/// as quotations from the prompt, are enough to stop; the engine notes that it stopped.
+pub(super) const MAX_HITS: usize = 200;
+
+/// What patterns are tried on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject<'s> {
+    /// The text.
+    pub text: &'s str,
+    /// The step, for calls that were taken apart.
+    pub step: Option<&'s Step>,
+}
+
+/// A place where a rule matches.
+#[derive(Debug, Clone)]
+pub(super) struct Hit {
+    /// What matched.
+    pub range: Range<usize>,
+    /// The sentence, line or step around it.
+    pub piece: Range<usize>,
+    /// The saved content that a `flow` pattern found in use.
+    pub used: Option<Use>,
+}
+
+/// Calls `visit` for each place where the rule matches until it says `true`. Returns false if it
+/// gave up after [`MAX_HITS`].
+pub(super) fn each_hit(
+    body: &Body,
+    unit: Unit,
+    subject: Subject,
+    task: &Task,
+    marks: &Marks,
+    mut visit: impl FnMut(Hit) -> bool,
+) -> bool {
+    if !marks.can_match(body) {
+        return true;
+    }
+    if subject.step.is_some() {
+        if let Some(hit) = whole(body, subject, task, marks) {
+            visit(hit);
+        }
+        return true;
+    }
+    let first = body.all.get(..1).unwrap_or_default();
+    let leading = if body.any.is_empty() { first } else { &body.any };
+    let mut looked = 0;
+    for pattern in leading.iter().filter(|p| marks.possible(p)) {
+        let mut from = 0;
+        while let Some(range) = find(pattern, subject, task, from) {
+            if looked == MAX_HITS {
+                return false;
+            }
+            looked += 1;
+            from = range.end.max(range.start + 1);
+            let piece = around(subject.text, &range, unit);
+            let inner = Subject {
+                text: slice(subject.text, piece.clone()),
+                step: None,
+            };
+            let hit = |p: &Pattern| find(p, inner, task, 0).is_some();
+            if body.all.iter().all(hit) && !body.none.iter().any(hit) {
+                let found = Hit {
+                    range,
+                    piece,
+                    used: None,
+                };
+                if visit(found) {
+                    return true;
+                }
+            }
+        }
+    }
+    true
+}
+
+/// A step is one piece.
+fn whole(body: &Body, subject: Subject, task: &Task, marks: &Marks) -> Option<Hit> {
+    let tried = |p: &Pattern| {
+        marks
+            .possible(p)
+            .then(|| find(p, subject, task, 0))
+            .flatten()
+    };
+    let any = body.any.iter().find_map(|p| Some((tried(p)?, p)));
+    let all: Option<Vec<(Range<usize>, &Pattern)>> =
+        body.all.iter().map(|p| Some((tried(p)?, p))).collect();
+    let all = all?;
+    let (range, _) = match any {
+        Some(hit) => hit,
+        None if body.any.is_empty() => all.first().cloned()?,
+        None => return None,
+    };
+    if body.none.iter().any(|p| find(p, subject, task, 0).is_some()) {
+        return None;
+    }
+    let used = body
+        .hitting()
+        .find_map(|p| flow(p, subject.step?))
+        .cloned();
+    Some(Hit {
+        range,
+        piece: 0..subject.text.len(),
+        used,
+    })
+}
+
+/// True if the pattern matches anywhere.
+pub(super) fn fits(pattern: &Pattern, subject: Subject, task: &Task) -> bool {
+    find(pattern, subject, task, 0).is_some()
+}
+
+/// The first match of a pattern at or after an offset.
+fn find(pattern: &Pattern, subject: Subject, task: &Task, from: usize) -> Option<Range<usize>> {
+    let everything = 0..subject.text.len();
+    let newer = |text: &str| !pattern.newer || is_newer(text, task);
+    match &pattern.kind {
+        PatternKind::Text(regexp) => {
+            let mut from = from;
+            loop {
+                let range = regexp.find_at(subject.text, from)?;
+                if newer(word_around(subject.text, &range)) {
+                    return Some(range);
+                }
+                from = range.end.max(range.start + 1);
+            }
+        }
+        PatternKind::Fetch(regexp) => {
+            let address = subject
+                .step?
+                .io
+                .fetches
+                .iter()
+                .find(|a| regexp.is_match(a) && newer(a))?;
+            Some(position(subject.text, address).unwrap_or(everything))
+        }
+        PatternKind::File(regexp, access) => {
+            let file = subject.step?.io.files.iter().find(|f| {
+                access.contains(&f.access) && regexp.is_match(&f.path) && newer(&f.path)
+            })?;
+            Some(position(subject.text, &file.path).unwrap_or(everything))
+        }
+        PatternKind::Command(command) => {
+            let invocation = subject.step?.invocation.as_ref()?;
+            let target = |repo: &str| task.is_target(repo).unwrap_or(true);
+            (command.fits(invocation, target) && newer(subject.text)).then_some(everything)
+        }
+        PatternKind::Git(git) => {
+            let call = subject.step?.git.as_ref()?;
+            git.fits(call).then_some(everything)
+        }
+        PatternKind::Flow(..) => flow(pattern, subject.step?).map(|_| everything),
+        PatternKind::Is(_) => None,
+    }
+}
+
+fn flow<'s>(pattern: &Pattern, step: &'s Step) -> Option<&'s Use> {
+    let PatternKind::Flow(kind, from) = &pattern.kind else {
+        return None;
+    };
+    step.flow.iter().find(|used| {
+        used.kind == *kind && (from.is_empty() || from.iter().any(|g| g.is_match(&used.saved.rule)))
+    })
+}
+
+fn position(text: &str, part: &str) -> Option<Range<usize>> {
+    let start = text.find(part)?;
+    Some(start..start + part.len())
+}
+
+/// The match with the rest of the word that it ends in: `widget==4.2` for a match of `widget`.
+fn word_around<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
+    let end = text
+        .get(range.end..)
+        .and_then(|rest| rest.find(|c: char| c.is_whitespace() || c == '"' || c == '\''))
+        .map_or(text.len(), |length| range.end + length);
+    slice(text, range.start..end)
+}
+
+/// True unless every release that the text names is no later than the base.
+fn is_newer(text: &str, task: &Task) -> bool {
+    let Some(base) = &task.base_version else {
+        return true;
+    };
+    let mut named = Version::all(text).peekable();
+    named.peek().is_none() || named.any(|version| version > *base)
+}

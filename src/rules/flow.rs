@@ -1,0 +1,314 @@
+//! Follows what a call saved: fetched to a file, read or applied later.
+//!
+//! Fetching the reference and reading it are often two calls. A rule whose calls bring reference
+//! content (`carries`) leaves a note of the files or directories it was saved to; a later call that
+//! shows, copies or applies one of them is matched by `flow` patterns.
+
+use std::collections::BTreeMap;
+
+use super::call::Io;
+use super::finding::Cause;
+use super::rule::{Access, FlowKind};
+use crate::trace::event::EventId;
+
+/// Saved paths that are remembered. When there are more, the oldest names in alphabetical order
+/// stay and a note says so.
+pub const MAX_SAVED: usize = 4_096;
+
+/// A saved path.
+#[derive(Debug, Clone)]
+pub struct Saved {
+    /// Id of the rule whose call saved it.
+    pub rule: String,
+    /// Cause of that rule.
+    pub cause: Option<Cause>,
+    /// The call.
+    pub event: EventId,
+}
+
+/// A use of a saved path.
+#[derive(Debug, Clone)]
+pub struct Use {
+    /// How it is used.
+    pub kind: FlowKind,
+    /// What saved it.
+    pub saved: Saved,
+}
+
+/// Paths that hold reference content.
+#[derive(Debug, Clone, Default)]
+pub struct Stash {
+    paths: BTreeMap<String, Saved>,
+    /// Directories that hold other things, too: only what is named after the repository counts.
+    shared: BTreeMap<String, Saved>,
+    /// Name of the repository, lower case.
+    name: Option<String>,
+    /// More paths were saved than are remembered.
+    pub overflow: bool,
+}
+
+impl Stash {
+    /// An empty stash. `name` is the name of the task's repository.
+    pub fn new(name: Option<&str>) -> Self {
+        Self {
+            name: name.map(str::to_lowercase),
+            ..Self::default()
+        }
+    }
+
+    /// Remembers a path.
+    pub fn add(&mut self, path: &str, saved: Saved) {
+        let path = path.trim_end_matches('/');
+        if is_shared(path) {
+            self.shared.entry(path.to_owned()).or_insert(saved);
+            return;
+        }
+        if self.paths.len() >= MAX_SAVED {
+            self.overflow = true;
+            return;
+        }
+        self.paths.entry(path.to_owned()).or_insert(saved);
+    }
+
+    /// Forgets what a call saved: it turned out that it got nothing.
+    pub fn forget(&mut self, event: EventId) {
+        self.paths.retain(|_, saved| saved.event != event);
+        self.shared.retain(|_, saved| saved.event != event);
+    }
+
+    /// What saved the path, or a directory above it.
+    pub fn find(&self, path: &str) -> Option<&Saved> {
+        if let Some(saved) = self.find_shared(path) {
+            return Some(saved);
+        }
+        let mut head = path.trim_end_matches(['*', '/']);
+        loop {
+            if let Some(saved) = self.paths.get(head) {
+                return Some(saved);
+            }
+            head = head.rsplit_once('/').map(|(head, _)| head)?;
+            if head.is_empty() {
+                return None;
+            }
+        }
+    }
+
+    fn find_shared(&self, path: &str) -> Option<&Saved> {
+        let name = self.name.as_deref()?;
+        self.shared.iter().find_map(|(root, saved)| {
+            let below = path.strip_prefix(root.as_str())?.trim_start_matches('/');
+            let first = below.split('/').next().unwrap_or_default();
+            first.to_lowercase().contains(name).then_some(saved)
+        })
+    }
+
+    /// How a call uses saved paths, without what itself saves.
+    pub fn uses(&self, io: &Io, place: &Place) -> Vec<Use> {
+        if self.paths.is_empty() && self.shared.is_empty() {
+            return Vec::new();
+        }
+        let target = io.saves.first();
+        let into_tree = target.is_some_and(|t| place.in_tree(t));
+        io.files
+            .iter()
+            .filter(|file| file.access == Access::Read && !is_data(&file.path))
+            .filter_map(|file| {
+                let saved = self.find(&place.resolve(&file.path))?;
+                let kind = if io.applies {
+                    FlowKind::Apply
+                } else if io.prints {
+                    FlowKind::Read
+                } else if into_tree {
+                    FlowKind::Copy
+                } else {
+                    return None;
+                };
+                Some(Use {
+                    kind,
+                    saved: saved.clone(),
+                })
+            })
+            .collect()
+    }
+
+    /// Passes the mark on when saved content is copied elsewhere outside the work tree.
+    pub fn spread(&mut self, io: &Io, place: &Place) {
+        if io.saves.is_empty() || self.paths.is_empty() {
+            return;
+        }
+        let from = io
+            .files
+            .iter()
+            .filter(|file| file.access == Access::Read)
+            .find_map(|file| self.find(&place.resolve(&file.path)).cloned());
+        if let Some(saved) = from {
+            for path in &io.saves {
+                self.add(&place.resolve(path), saved.clone());
+            }
+        }
+    }
+}
+
+/// True for directories that everything is put into.
+fn is_shared(path: &str) -> bool {
+    matches!(
+        path,
+        "" | "." | "/tmp" | "/var/tmp" | "/dev/shm" | "~" | "$HOME" | "/root" | "/home" | "/opt"
+            | "/usr/src" | ".." | "/mnt" | "/workspace" | "/work"
+    )
+}
+
+/// Where a call runs.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place<'p> {
+    /// Directory that a `cd` in the command moved to.
+    pub moved: Option<&'p str>,
+    /// Working directory of the event.
+    pub cwd: Option<&'p str>,
+}
+
+impl Place<'_> {
+    /// The path with the working directory before it, as far as known, and without `.` and `..`.
+    pub fn resolve(&self, path: &str) -> String {
+        let rooted = path.starts_with(['/', '~', '$']) || path.contains(":\\");
+        let mut joined = String::new();
+        if !rooted {
+            for base in [self.cwd, self.moved].into_iter().flatten() {
+                if base.starts_with(['/', '~']) {
+                    joined.clear();
+                }
+                joined.push_str(base.trim_end_matches('/'));
+                joined.push('/');
+            }
+        }
+        joined.push_str(path);
+        tidy(&joined)
+    }
+
+    /// True if the path is more likely inside the work tree than not.
+    pub fn in_tree(&self, path: &str) -> bool {
+        let path = self.resolve(path);
+        if let Some(cwd) = self.cwd
+            && path.starts_with(cwd.trim_end_matches('/'))
+        {
+            return true;
+        }
+        let outside = [
+            "/tmp", "/var/tmp", "/private/tmp", "/dev", "/proc", "/root", "~", "$HOME", "$TMP",
+            "/opt", "/usr", "/mnt", "/var", "..", "/etc", "${TMP", "/home", "/Users",
+        ];
+        !outside.iter().any(|o| {
+            path.strip_prefix(o)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || o.contains('$'))
+        })
+    }
+}
+
+/// A path without `.`, `..` and doubled slashes, as text: links are not followed.
+fn tidy(path: &str) -> String {
+    let rooted = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|p| *p != "..") => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if rooted { format!("/{joined}") } else { joined }
+}
+
+/// True for files that hold prose or data: they are no reference code.
+pub fn is_data(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
+    let prose = matches!(
+        extension,
+        "md" | "rst" | "txt" | "adoc" | "log" | "csv" | "tsv" | "json" | "jsonl" | "yaml" | "yml"
+            | "toml" | "ini" | "cfg" | "lock" | "png" | "jpg" | "jpeg" | "gif" | "svg" | "ico"
+            | "pdf" | "xml" | "bin" | "dat" | "npy" | "parquet"
+    );
+    let named = ["readme", "changelog", "changes", "license", "copying", "authors", "news"];
+    prose || named.iter().any(|n| name.starts_with(n))
+}
+
+/// True for archives and patches: they hold code and are none.
+pub fn is_container(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, e)| e);
+    matches!(
+        extension,
+        "patch" | "diff" | "tar" | "gz" | "tgz" | "xz" | "bz2" | "zst" | "zip" | "whl" | "jar"
+            | "crate" | "gem" | "7z" | "deb" | "rpm" | "bundle" | "html" | "htm" | "out" | "orig"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::call::tests::invocation;
+
+    fn stash() -> Stash {
+        let mut stash = Stash::default();
+        let saved = Saved {
+            rule: "a.b".into(),
+            cause: Some(Cause::UpstreamFetch),
+            event: EventId::default(),
+        };
+        stash.add("/tmp/w", saved);
+        stash
+    }
+
+    fn kinds(command: &str, place: Place) -> Vec<FlowKind> {
+        let io = Io::of(&invocation(command));
+        stash().uses(&io, &place).into_iter().map(|u| u.kind).collect()
+    }
+
+    #[test]
+    fn saved_files_are_followed() {
+        let here = Place::default();
+        let there = Place {
+            moved: Some("/tmp/w"),
+            cwd: None,
+        };
+        for (command, place, expected) in [
+            ("cat /tmp/w/src/a.py", here, vec![FlowKind::Read]),
+            ("cat /tmp/./x/../w/src/a.py", here, vec![FlowKind::Read]),
+            ("cat src/a.py", there, vec![FlowKind::Read]),
+            ("cat /tmp/wide/a.py", here, vec![]),
+            ("cat /tmp/w/README.md", here, vec![]),
+            ("cp /tmp/w/tests/data/big.json tests/data/", here, vec![]),
+            ("cp /tmp/w/a.py src/", here, vec![FlowKind::Copy]),
+            ("cp /tmp/w/a.py /tmp/x/", here, vec![]),
+            ("git apply /tmp/w/x.patch", here, vec![FlowKind::Apply]),
+            ("ls /tmp/w", here, vec![]),
+            ("diff -ru src /tmp/w/src", here, vec![FlowKind::Read]),
+        ] {
+            assert_eq!(kinds(command, place), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn copies_outside_the_tree_carry_the_mark() {
+        let mut stash = stash();
+        stash.spread(&Io::of(&invocation("cp -r /tmp/w /tmp/x")), &Place::default());
+        assert!(stash.find("/tmp/x/a.py").is_some());
+        stash.forget(EventId::default());
+        assert!(stash.find("/tmp/x/a.py").is_none());
+    }
+
+    #[test]
+    fn what_lies_in_the_work_tree() {
+        let known = Place {
+            moved: None,
+            cwd: Some("/home/a/run"),
+        };
+        assert!(known.in_tree("/home/a/run/src/x"));
+        assert!(!known.in_tree("/home/a/other"));
+        for (path, inside) in [("src/x", true), ("../x", false), ("/tmp/x", false), ("/testbed/x", true), ("~/x", false)] {
+            assert_eq!(Place::default().in_tree(path), inside, "{path}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Where the revisions of a git command lead, seen from the base commit of the task.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::call::{GitCall, Prints, revision_path};
+use super::history::{History, is_commit_id};
+use super::version::Version;
+use crate::rules::task::Task;
+
+/// Where a revision leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reach {
+    /// The base, `HEAD`, the work of the agent.
+    Own,
+    /// Ancestors of the base.
+    Past,
+    /// The commit that is the GT.
+    Gt,
+    /// Certainly later than the base: a remote branch, `FETCH_HEAD`, a newer release.
+    Later,
+    /// A commit that only a listing of all references has shown.
+    Listed,
+    /// All references.
+    All,
+    /// Lost objects, the reflog.
+    Dangling,
+    /// The work of the agent set against a remote branch.
+    Review,
+    /// A commit of which the trace has shown nothing.
+    Unknown,
+    /// A local branch or an unknown name.
+    Branch,
+}
+
+/// What is needed to classify.
+#[derive(Debug, Clone, Copy)]
+pub struct Map<'m> {
+    /// The task.
+    pub task: &'m Task,
+    /// What the trace has shown.
+    pub history: &'m History,
+    /// The command runs in a copy of the upstream repository.
+    pub foreign: bool,
+}
+
+impl Map<'_> {
+    /// Fills in [`GitCall::reach`].
+    pub fn classify(&self, call: &mut GitCall) {
+        let mut reach: BTreeSet<Reach> = match call.verb.as_str() {
+            "diff" | "difftool" | "range-diff" => self.diff(&call.words),
+            "fetch" | "pull" | "clone" | "ls-remote" | "submodule" | "subtree" => {
+                [Reach::Later].into()
+            }
+            _ => call.words.iter().flat_map(|w| self.word(w)).collect(),
+        };
+        if call.all {
+            reach.insert(Reach::All);
+        }
+        if call.dangling {
+            reach.insert(Reach::Dangling);
+        }
+        if reach.is_empty() {
+            reach.insert(Reach::Own);
+        }
+        if self.foreign && call.prints != Prints::Nothing {
+            reach.insert(Reach::Later);
+        }
+        call.reach = reach;
+    }
+
+    /// A diff shows both of its sides, so it matters what is compared with what.
+    fn diff(&self, words: &[String]) -> BTreeSet<Reach> {
+        let mut sides: Vec<Reach> = Vec::new();
+        for word in words {
+            if let Some((left, right)) = word.split_once("...") {
+                let _ = left;
+                return self.one(or_head(right)).into_iter().collect();
+            }
+            match word.split_once("..").filter(|_| !word.starts_with("..")) {
+                Some((left, right)) => {
+                    sides.extend(self.one(or_head(left)));
+                    sides.extend(self.one(or_head(right)));
+                }
+                None => sides.extend(self.one(word)),
+            }
+        }
+        let right = sides.get(1).copied().unwrap_or(Reach::Own);
+        let reach = match sides.first() {
+            None => Reach::Own,
+            // Own work against a remote branch: what the branch has more cannot be told from what
+            // the agent has done, once it has done something.
+            Some(Reach::Later) if right == Reach::Own && self.history.edited() => Reach::Review,
+            Some(left) if right <= Reach::Past => *left,
+            Some(_) => right,
+        };
+        [reach].into()
+    }
+
+    /// A word with its ranges.
+    fn word(&self, word: &str) -> Vec<Reach> {
+        if let Some((left, right)) = word.split_once("...") {
+            return [left, right]
+                .iter()
+                .filter_map(|side| self.one(or_head(side)))
+                .collect();
+        }
+        match word.split_once("..").filter(|_| !word.starts_with("..")) {
+            Some((_, right)) => self.one(or_head(right)).into_iter().collect(),
+            None if word.starts_with('^') => Vec::new(),
+            None => self.one(word).into_iter().collect(),
+        }
+    }
+
+    /// One revision; `None` for what is more likely a path.
+    pub fn one(&self, word: &str) -> Option<Reach> {
+        let word = revision_path(word).map_or(word, |path| {
+            word.get(..word.len() - path.len() - 1).unwrap_or(word)
+        });
+        let end = word.find(['~', '^']).unwrap_or(word.len());
+        let (name, suffix) = word.split_at_checked(end)?;
+        let (name, reflog) = match name.split_once("@{") {
+            Some((name, _)) => (name, true),
+            None => (name, false),
+        };
+        let reach = self.name(name)?;
+        let ancestor = suffix.starts_with(['~', '^']) && !suffix.starts_with("^{");
+        Some(match reach {
+            Reach::Own if reflog && !name.starts_with("stash") => Reach::Dangling,
+            Reach::Own if ancestor && suffix != "^0" && suffix != "~0" => Reach::Past,
+            other => other,
+        })
+    }
+
+    fn name(&self, name: &str) -> Option<Reach> {
+        let name = super::call::local_name(name);
+        match name {
+            "" | "HEAD" | "@" | "-" | "stash" | "refs/stash" => return Some(Reach::Own),
+            "FETCH_HEAD" => return Some(Reach::Later),
+            "ORIG_HEAD" | "MERGE_HEAD" | "REBASE_HEAD" => return Some(Reach::Unknown),
+            _ => {}
+        }
+        if is_commit_id(name) {
+            return Some(self.commit(name));
+        }
+        let remote = name.strip_prefix("refs/").unwrap_or(name);
+        let forge = ["remotes/", "pull/", "merge-requests/", "changes/"];
+        if forge.iter().any(|head| remote.starts_with(head)) || self.history.is_later(name) {
+            return Some(Reach::Later);
+        }
+        if let Some((head, _)) = name.split_once('/') {
+            let remote = self.history.is_remote(head);
+            let named = self.task.pull_request_branch(name);
+            return (remote || named).then_some(Reach::Later);
+        }
+        if self.task.pull_request_branch(name) {
+            return Some(Reach::Later);
+        }
+        if let Some(release) = tag(name) {
+            return Some(match &self.task.base_version {
+                Some(base) if release > *base => Reach::Later,
+                Some(_) => Reach::Past,
+                None => Reach::Unknown,
+            });
+        }
+        (!name.contains('.')).then_some(Reach::Branch)
+    }
+
+    fn commit(&self, id: &str) -> Reach {
+        let history = self.history;
+        if self.task.is_gt(id) {
+            Reach::Gt
+        } else if self.task.is_base(id) {
+            Reach::Own
+        } else if history.is_own(id) {
+            Reach::Past
+        } else if history.is_listed(id) {
+            Reach::Listed
+        } else {
+            Reach::Unknown
+        }
+    }
+
+    /// Remembers what the command makes of references.
+    pub fn makes_later(&self, call: &GitCall) -> bool {
+        call.creates.is_some()
+            && call.verb != "remote"
+            && call
+                .reach
+                .iter()
+                .any(|r| matches!(r, Reach::Later | Reach::Gt | Reach::Listed))
+    }
+}
+
+fn or_head(side: &str) -> &str {
+    if side.is_empty() { "HEAD" } else { side }
+}
+
+/// A release tag: `v4.2.0`, `4.2`, `widget-4.2.0`, not a file name.
+fn tag(name: &str) -> Option<Version> {
+    let file = name.rsplit_once('.').is_some_and(|(_, extension)| {
+        extension.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !extension.starts_with("rc")
+            && !extension.starts_with("dev")
+    });
+    if file { None } else { Version::parse(name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::task_facts::TaskFacts;
+    use crate::rules::call::tests::invocation;
+
+    fn reach(text: &str, edited: bool) -> Vec<Reach> {
+        let task = Task::new(&TaskFacts {
+            gt_commit: Some("9ac4e17d".into()),
+            base_commit: Some("3f1c2ab".into()),
+            base_version: Some("4.1.3".into()),
+            pull_request: Some("308".into()),
+            ..TaskFacts::default()
+        });
+        let mut history = History::default();
+        history.learn("20aa991 old", false);
+        history.learn("51d0aaa new\n20aa991 old", true);
+        history.add_remote("up");
+        if edited {
+            history.set_edited();
+        }
+        let map = Map {
+            task: &task,
+            history: &history,
+            foreign: false,
+        };
+        let mut call = GitCall::parse(&invocation(text)).unwrap();
+        map.classify(&mut call);
+        call.reach.into_iter().collect()
+    }
+
+    #[test]
+    fn revisions_lead_somewhere() {
+        use Reach::*;
+        for (text, expected) in [
+            ("git show", vec![Own]),
+            ("git show HEAD", vec![Own]),
+            ("git show HEAD~3", vec![Past]),
+            ("git show HEAD^:a.py", vec![Past]),
+            ("git show 3f1c2ab0", vec![Own]),
+            ("git show 9ac4e17", vec![Gt]),
+            ("git show 9ac4e17d:src/a.py", vec![Gt]),
+            ("git show 20aa991", vec![Past]),
+            ("git show 51d0aaa", vec![Listed]),
+            ("git show 1234abc", vec![Unknown]),
+            ("git show origin/main", vec![Later]),
+            ("git log up/main", vec![Later]),
+            ("git log refs/remotes/x/main", vec![Later]),
+            ("git log feature/x", vec![Own]),
+            ("git show v4.2.0:src/a.py", vec![Later]),
+            ("git show v4.1.3", vec![Past]),
+            ("git show FETCH_HEAD", vec![Later]),
+            ("git show stash@{0}", vec![Own]),
+            ("git show HEAD@{2}", vec![Dangling]),
+            ("git log --all", vec![All]),
+            ("git log HEAD..origin/main", vec![Later]),
+            ("git log origin/main..HEAD", vec![Own]),
+            ("git log main", vec![Branch]),
+            ("git checkout yarn.lock", vec![Own]),
+            ("git checkout pr-308", vec![Later]),
+            ("git diff HEAD", vec![Own]),
+            ("git diff HEAD~1", vec![Past]),
+            ("git diff HEAD..origin/main", vec![Later]),
+            ("git diff origin/main...HEAD", vec![Own]),
+            ("git diff 9ac4e17d", vec![Gt]),
+            ("git diff --stat HEAD v4.2.0", vec![Later]),
+            ("git fetch", vec![Later]),
+        ] {
+            assert_eq!(reach(text, false), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn comparing_own_work_with_a_remote_branch_is_a_review() {
+        assert_eq!(reach("git diff origin/main", false), [Reach::Later]);
+        assert_eq!(reach("git diff origin/main", true), [Reach::Review]);
+        assert_eq!(reach("git diff origin/main..HEAD", true), [Reach::Review]);
+        assert_eq!(reach("git diff HEAD..origin/main", true), [Reach::Later]);
+        assert_eq!(reach("git diff 9ac4e17d", true), [Reach::Gt]);
+    }
+}

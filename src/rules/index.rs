@@ -1,0 +1,149 @@
+//! One automaton for the anchors of all patterns: which patterns can match a text at all?
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+
+use super::pattern::{ALWAYS, Pattern};
+use super::rule::Body;
+use super::text::lowered;
+
+/// The anchors of many patterns.
+#[derive(Debug, Default)]
+pub struct Index {
+    automaton: Option<AhoCorasick>,
+    /// For each anchor, the slots of the patterns that have it.
+    slots: Vec<Vec<u32>>,
+    next: u32,
+}
+
+/// Collects anchors for an [`Index`].
+#[derive(Debug, Default)]
+pub struct Builder {
+    anchors: std::collections::BTreeMap<String, Vec<u32>>,
+    next: u32,
+}
+
+impl Builder {
+    /// Slots are given out from `first` on, so that two indexes can share one set of [`Marks`].
+    pub fn starting_at(first: u32) -> Self {
+        Self {
+            anchors: std::collections::BTreeMap::new(),
+            next: first,
+        }
+    }
+
+    /// Gives a slot to each pattern of a rule that has anchors.
+    pub fn add(&mut self, body: &mut Body) {
+        let Body { any, all, .. } = body;
+        for pattern in any.iter_mut().chain(all) {
+            let Some(anchors) = pattern.regexp().and_then(|r| r.anchors()) else {
+                continue;
+            };
+            for anchor in anchors {
+                self.anchors
+                    .entry(anchor.clone())
+                    .or_default()
+                    .push(self.next);
+            }
+            pattern.slot = self.next;
+            self.next += 1;
+        }
+    }
+
+    /// Builds the automaton.
+    pub fn build(self) -> Index {
+        let automaton = (!self.anchors.is_empty())
+            .then(|| {
+                // The DFA is three times faster than the default for 0.2 to 2 MB.
+                AhoCorasickBuilder::new()
+                    .ascii_case_insensitive(true)
+                    .match_kind(MatchKind::Standard)
+                    .kind(Some(AhoCorasickKind::DFA))
+                    .build(self.anchors.keys())
+                    .ok()
+            })
+            .flatten();
+        Index {
+            automaton,
+            slots: self.anchors.into_values().collect(),
+            next: self.next,
+        }
+    }
+}
+
+impl Index {
+    /// The first slot that is free behind this index.
+    pub fn next_slot(&self) -> u32 {
+        self.next
+    }
+
+    /// Number of different anchors.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Marks the patterns whose anchors occur in the text.
+    pub fn scan(&self, text: &str, marks: &mut Marks) {
+        let Some(automaton) = &self.automaton else {
+            return;
+        };
+        for hit in automaton.find_overlapping_iter(lowered(text).as_ref()) {
+            if let Some(slots) = self.slots.get(hit.pattern().as_usize()) {
+                for slot in slots {
+                    marks.mark(*slot);
+                }
+            }
+        }
+    }
+}
+
+/// Which slots were marked since the last [`Marks::clear`].
+#[derive(Debug, Default)]
+pub struct Marks {
+    round: u32,
+    rounds: Vec<u32>,
+}
+
+impl Marks {
+    /// Room for slots below `count`.
+    pub fn new(count: u32) -> Self {
+        Self {
+            round: 1,
+            rounds: vec![0; count as usize],
+        }
+    }
+
+    /// Forgets all marks.
+    pub fn clear(&mut self) {
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.rounds.fill(0);
+            self.round = 1;
+        }
+    }
+
+    fn mark(&mut self, slot: u32) {
+        if let Some(round) = self.rounds.get_mut(slot as usize) {
+            *round = self.round;
+        }
+    }
+
+    /// True if the pattern can match the scanned text.
+    pub fn possible(&self, pattern: &Pattern) -> bool {
+        pattern.slot == ALWAYS
+            || self
+                .rounds
+                .get(pattern.slot as usize)
+                .is_some_and(|round| *round == self.round)
+    }
+
+    /// True if the rule can match the scanned text.
+    pub fn can_match(&self, body: &Body) -> bool {
+        (body.any.is_empty() || body.any.iter().any(|p| self.possible(p)))
+            && body.all.iter().all(|p| self.possible(p))
+    }
+}

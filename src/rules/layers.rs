@@ -1,0 +1,397 @@
+//! Which rules there are: the built-in packs, then the files of the user.
+//!
+//! A user file adds rules (`[[rule]]`) or changes them by id (`[[override]]`). It never replaces the
+//! built-in packs as a whole, and a rule that is already there is never replaced by another of the
+//! same id: both have made other scanners report nothing and look clean.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+use super::compile::{self, Position};
+use super::diagnostic::{self, Diagnostic, Sink, SourceFile};
+use super::finding::{Kind, Stage};
+use super::index::{Builder, Index};
+use super::rule::{Channels, Rule};
+use super::schema::{
+    AppendSyntax, OverrideSyntax, PackSyntax, ReplaceSyntax, RuleSyntax, SCHEMA_VERSION,
+};
+use super::text::excerpt::hex;
+use crate::{Error, Result};
+
+macro_rules! builtin {
+    ($($name:literal),* $(,)?) => {
+        &[$((
+            concat!("rules/", $name, ".toml"),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/", $name, ".toml")),
+        )),*]
+    };
+}
+
+/// The built-in packs: file name and text.
+const BUILTIN: &[(&str, &str)] = builtin![
+    "admission",
+    "answer-files",
+    "delegation",
+    "download",
+    "flow",
+    "forge",
+    "git-history",
+    "git-remote",
+    "marks",
+    "mention",
+    "registry",
+    "tampering",
+];
+
+/// All rules, checked, with the automaton over those that are the same for every task.
+#[derive(Debug)]
+pub struct RuleSet {
+    pub(super) rules: Vec<Rule>,
+    pub(super) index: Index,
+    digest: String,
+}
+
+impl RuleSet {
+    /// The built-in rules.
+    ///
+    /// # Errors
+    /// None in a released version: a test loads them.
+    pub fn builtin() -> Result<Self> {
+        Self::load(&[])
+    }
+
+    /// The built-in rules and those of the given directories, whose `*.toml` files are read in the
+    /// order of their names. A path to a file is taken as that file.
+    ///
+    /// # Errors
+    /// If a directory cannot be read or holds no rule file, or [`Error::BadRules`] with everything
+    /// that is wrong in any of the files.
+    pub fn load(dirs: &[PathBuf]) -> Result<Self> {
+        let mut files: Vec<SourceFile> = BUILTIN
+            .iter()
+            .map(|(name, text)| SourceFile {
+                name: (*name).to_owned(),
+                text: (*text).to_owned(),
+            })
+            .collect();
+        for dir in dirs {
+            for path in rule_files(dir)? {
+                let bytes = fs::read(&path).map_err(|e| Error::io(&path, e))?;
+                let text = String::from_utf8(bytes).map_err(|_| Error::BadData {
+                    path: path.clone(),
+                    line: None,
+                    what: "a rule file must be UTF-8".to_owned(),
+                    fix: "save it as UTF-8".to_owned(),
+                })?;
+                files.push(SourceFile {
+                    name: path.display().to_string(),
+                    text,
+                });
+            }
+        }
+        Self::from_files(&files)
+    }
+
+    /// Rules from texts, without the built-in ones unless they are among them.
+    ///
+    /// # Errors
+    /// [`Error::BadRules`] with everything that is wrong.
+    pub fn from_files(files: &[SourceFile]) -> Result<Self> {
+        let mut diagnostics = Vec::new();
+        let mut layers = Layers::default();
+        for (number, file) in files.iter().enumerate() {
+            let mut sink = Sink::new(number, &file.text, &mut diagnostics);
+            layers.read(file, &mut sink);
+        }
+        layers.apply_overrides(files, &mut diagnostics);
+        diagnostic::check(&diagnostics, files)?;
+        if layers.rules.iter().all(|rule| rule.disabled.is_some()) {
+            return Err(Error::BadRules {
+                rendered: "error: no rule is left, so nothing could ever be found".to_owned(),
+                errors: 1,
+            });
+        }
+        let mut rules = layers.rules;
+        rules.sort_by(|a, b| a.id.cmp(&b.id));
+        let mut builder = Builder::starting_at(0);
+        for rule in &mut rules {
+            if rule.disabled.is_none() && rule.is_static() {
+                builder.add(&mut rule.body);
+            }
+        }
+        Ok(Self {
+            rules,
+            index: builder.build(),
+            digest: digest(files),
+        })
+    }
+
+    /// The rules, sorted by id, with those that a user switched off.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The rule of that id.
+    pub fn rule(&self, id: &str) -> Option<&Rule> {
+        let at = self.rules.binary_search_by(|r| r.id.as_str().cmp(id)).ok()?;
+        self.rules.get(at)
+    }
+
+    /// SHA-256 over the texts of all rule files, line ends normalised, as hexadecimal digits.
+    pub fn digest(&self) -> String {
+        self.digest.clone()
+    }
+}
+
+fn digest(files: &[SourceFile]) -> String {
+    let mut hash = Sha256::new();
+    for file in files {
+        let text = file.text.replace("\r\n", "\n");
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    hex(&hash.finalize())
+}
+
+/// The rule files of a directory, sorted by name.
+fn rule_files(dir: &Path) -> Result<Vec<PathBuf>> {
+    let missing = |what: &str| Error::InputMissing {
+        path: dir.to_owned(),
+        what: what.to_owned(),
+        fix: "name a directory with rule files (*.toml); see docs/rules.md".to_owned(),
+    };
+    let metadata = fs::metadata(dir).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => missing("there is no such rule directory"),
+        _ => Error::io(dir, e),
+    })?;
+    if metadata.is_file() {
+        return Ok(vec![dir.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {
+        let path = entry.map_err(|e| Error::io(dir, e))?.path();
+        if path.extension().is_some_and(|e| e == "toml") && path.is_file() {
+            found.push(path);
+        }
+    }
+    if found.is_empty() {
+        return Err(missing("the directory holds no rule file"));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The rules read so far.
+#[derive(Default)]
+struct Layers {
+    rules: Vec<Rule>,
+    by_id: BTreeMap<String, usize>,
+    overrides: Vec<(usize, OverrideSyntax)>,
+}
+
+impl Layers {
+    fn read(&mut self, file: &SourceFile, sink: &mut Sink) {
+        let (table, errors) = DeTable::parse_recoverable(&file.text);
+        for error in &errors {
+            sink.toml(error, 0..0);
+        }
+        if !errors.is_empty() {
+            return;
+        }
+        let mut pack = PackSyntax::default();
+        let (mut rules, mut schema) = (Vec::new(), None);
+        for (key, value) in table.into_inner() {
+            let whole = key.span();
+            match key.get_ref().as_ref() {
+                "schema" => schema = Some(value),
+                "pack" => match PackSyntax::deserialize(ValueDeserializer::from(value)) {
+                    Ok(read) => pack = read,
+                    Err(error) => sink.toml(&error, whole),
+                },
+                "rule" => rules = entries(value, sink),
+                "override" => {
+                    for entry in entries(value, sink) {
+                        let span = entry.span();
+                        match OverrideSyntax::deserialize(ValueDeserializer::from(entry)) {
+                            Ok(change) => self.overrides.push((sink.file, change)),
+                            Err(error) => sink.toml(&error, span),
+                        }
+                    }
+                }
+                other => {
+                    let names = ["schema", "pack", "rule", "override"];
+                    let near = diagnostic::nearest(other, names.into_iter());
+                    let help = near.map_or_else(
+                        || format!("the tables of a rule file are {}", names.join(", ")),
+                        |name| format!("did you mean `{name}`?"),
+                    );
+                    sink.error_help(whole, format!("unknown key `{other}`"), help);
+                }
+            }
+        }
+        check_schema(schema.as_ref(), sink);
+        for entry in rules {
+            self.read_rule(entry, &pack, file, sink);
+        }
+    }
+
+    fn read_rule(
+        &mut self,
+        entry: Spanned<DeValue<'_>>,
+        pack: &PackSyntax,
+        file: &SourceFile,
+        sink: &mut Sink,
+    ) {
+        let span = entry.span();
+        let syntax = match RuleSyntax::deserialize(ValueDeserializer::from(entry)) {
+            Ok(syntax) => syntax,
+            Err(error) => return sink.toml(&error, span),
+        };
+        let id = syntax.id.clone();
+        let syntax = Spanned::new(span, syntax);
+        let compiled = compile::rule(syntax, &pack.test_facts, &file.name, sink);
+        if let Some(first) = self.by_id.get(id.get_ref()) {
+            let origin = self.rules.get(*first).map_or("", |r| r.origin.as_str());
+            sink.error_help(
+                id.span(),
+                format!("rule `{}` is already defined in {origin}", id.get_ref()),
+                "use [[override]] to change a rule",
+            );
+        } else if let Some(rule) = compiled {
+            self.by_id.insert(rule.id.clone(), self.rules.len());
+            self.rules.push(rule);
+        }
+    }
+
+    fn apply_overrides(&mut self, files: &[SourceFile], diagnostics: &mut Vec<Diagnostic>) {
+        for (number, change) in std::mem::take(&mut self.overrides) {
+            let text = files.get(number).map_or("", |f| f.text.as_str());
+            let mut sink = Sink::new(number, text, diagnostics);
+            let id = change.id.get_ref();
+            let Some(rule) = self.by_id.get(id).and_then(|at| self.rules.get_mut(*at)) else {
+                let ids = self.by_id.keys().map(String::as_str);
+                let near = diagnostic::nearest(id, ids);
+                let help = near.map_or_else(
+                    || "`trace-audit rules list` shows all ids".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                sink.error_help(change.id.span(), format!("there is no rule `{id}`"), help);
+                continue;
+            };
+            apply(rule, change, &mut sink);
+        }
+    }
+}
+
+fn check_schema(schema: Option<&Spanned<DeValue<'_>>>, sink: &mut Sink) {
+    let help = format!("start the file with `schema = {SCHEMA_VERSION}`");
+    let Some(value) = schema else {
+        return sink.error_help(0..0, "the file does not say which format it has", help);
+    };
+    let number = value
+        .get_ref()
+        .as_integer()
+        .and_then(|i| i64::from_str_radix(i.as_str(), i.radix()).ok());
+    if number != Some(SCHEMA_VERSION) {
+        sink.error_help(value.span(), "this version reads another format", help);
+    }
+}
+
+/// The tables of an array of tables.
+fn entries<'d>(value: Spanned<DeValue<'d>>, sink: &mut Sink) -> Vec<Spanned<DeValue<'d>>> {
+    let span = value.span();
+    match value.into_inner() {
+        DeValue::Array(array) => array.into_iter().collect(),
+        _ => {
+            sink.error(span, "write [[double brackets]]: there can be several");
+            Vec::new()
+        }
+    }
+}
+
+/// Applies one `[[override]]`.
+fn apply(rule: &mut Rule, change: OverrideSyntax, sink: &mut Sink) {
+    let span = change.id.span();
+    if change.enabled == Some(false) {
+        match change.reason {
+            Some(reason) if !reason.get_ref().trim().is_empty() => {
+                rule.disabled = Some(reason.into_inner());
+            }
+            _ => sink.error_help(
+                span.clone(),
+                "a rule is switched off with a reason",
+                "add `reason = \"…\"`",
+            ),
+        }
+    }
+    if change.enabled.is_none() && change.replace.is_none() && change.append.is_none() {
+        sink.error(span, "the override changes nothing");
+    }
+    if let Some(replace) = change.replace {
+        self::replace(rule, replace, sink);
+    }
+    if let Some(append) = change.append {
+        self::append(rule, append, sink);
+    }
+    rule.needs.extend(rule.body.facts());
+}
+
+fn replace(rule: &mut Rule, new: ReplaceSyntax, sink: &mut Sink) {
+    fn put<T>(field: &mut T, value: Option<T>) {
+        if let Some(value) = value {
+            *field = value;
+        }
+    }
+    put(&mut rule.title, new.title);
+    put(&mut rule.description, new.description);
+    put(&mut rule.severity, new.severity);
+    put(&mut rule.confidence, new.confidence);
+    put(&mut rule.status, new.status);
+    put(&mut rule.advice, new.advice);
+    if new.cause.is_some() {
+        rule.cause = new.cause;
+    }
+    for (stage, highest) in [(&new.stage, Stage::Obtained), (&new.attempt, Stage::Attempted)] {
+        if let Some(stage) = stage
+            && (rule.kind != Kind::Action || *stage.get_ref() > highest)
+        {
+            sink.error(stage.span(), "the rule cannot have this stage");
+        }
+    }
+    put(&mut rule.stage, new.stage.map(Spanned::into_inner));
+    put(&mut rule.attempt, new.attempt.map(Spanned::into_inner));
+    put(
+        &mut rule.filter.channels,
+        new.channels.map(|c| Channels::of(c.get_ref())),
+    );
+    let mut list = |patterns: Option<Vec<_>>| {
+        patterns.and_then(|p| compile::patterns(p, Position::Match, sink))
+    };
+    put(&mut rule.body.any, list(new.any));
+    put(&mut rule.body.all, list(new.all));
+    put(&mut rule.body.none, list(new.none));
+}
+
+fn append(rule: &mut Rule, more: AppendSyntax, sink: &mut Sink) {
+    rule.tags.extend(more.tags);
+    rule.references.extend(more.references);
+    let facts = rule.tests.first().map(|t| t.facts.clone()).unwrap_or_default();
+    for (list, position, target) in [
+        (more.any, Position::Match, &mut rule.body.any),
+        (more.none, Position::Match, &mut rule.body.none),
+        (more.success, Position::Outcome, &mut rule.body.success),
+        (more.blocked, Position::Outcome, &mut rule.body.blocked),
+    ] {
+        target.extend(compile::patterns(list, position, sink).unwrap_or_default());
+    }
+    rule.body
+        .allow
+        .extend(compile::allows(more.allow, sink).unwrap_or_default());
+    rule.tests.extend(compile::tests(more.test, &facts, sink));
+}

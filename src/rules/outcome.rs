@@ -1,0 +1,127 @@
+//! How the linked result moves the stage of a finding.
+//!
+//! ```text
+//! no result in the trace            attempt, outcome missing
+//! empty, refused, only an error     attempt, blocked
+//! the result proves the rule's case rule's stage, or less where the content did not reach the
+//!                                   agent: saved aside -> staged, counted -> exposed
+//! the result shows names only       exposed
+//! the result proves innocence       waived
+//! anything else                     attempt
+//! ```
+
+use super::finding::Stage;
+use super::pattern::{Pattern, PatternKind};
+use super::result::CallResult;
+use super::rule::{Body, Rule};
+
+/// Where the output of a call goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sink {
+    /// The agent sees it.
+    #[default]
+    Shown,
+    /// It changes the work tree: `… | git apply`.
+    Applied,
+    /// It is written to a code file of the work tree.
+    IntoTree,
+    /// It is written elsewhere.
+    Aside,
+    /// It is executed.
+    Run,
+    /// It is dropped or counted.
+    Dropped,
+}
+
+/// What the result proves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// How far the action got.
+    pub stage: Stage,
+    /// Nothing came back.
+    pub blocked: bool,
+    /// The work tree was changed.
+    pub applies: bool,
+    /// The result is cut short, so the stage could be higher.
+    pub missing: bool,
+    /// Why the finding does not count.
+    pub waived: Option<&'static str>,
+}
+
+/// Reason of a finding that its result waives.
+pub const INNOCENT: &str = "the result shows nothing later than the base";
+
+/// How a call stands when its result comes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CallState {
+    /// Where the output goes.
+    pub sink: Sink,
+    /// The command goes on after a failure (`|| true`), so silence proves nothing.
+    pub forgiving: bool,
+}
+
+/// Judges one finding by the result of its call.
+pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> Judgement {
+    let attempt = |blocked, missing| Judgement {
+        stage: rule.attempt,
+        blocked,
+        applies: false,
+        missing,
+        waived: None,
+    };
+    if any(&body.innocent, result) {
+        return Judgement {
+            waived: Some(INNOCENT),
+            ..attempt(false, false)
+        };
+    }
+    let silent = rule.silent_success || matches!(call.sink, Sink::IntoTree | Sink::Aside | Sink::Applied);
+    if result.empty && silent && result.outcome.succeeded() {
+        return if call.forgiving {
+            attempt(false, true)
+        } else {
+            success(rule, call.sink)
+        };
+    }
+    if any(&body.blocked, result) || result.failed {
+        return attempt(true, false);
+    }
+    // Where the output is not shown, it cannot be looked at.
+    let unseen = call.sink != Sink::Shown;
+    if unseen || body.success.is_empty() || any(&body.success, result) {
+        return success(rule, call.sink);
+    }
+    if any(&body.exposed, result) {
+        return Judgement {
+            stage: Stage::Exposed.max(rule.attempt),
+            ..attempt(false, false)
+        };
+    }
+    attempt(false, result.outcome.truncated)
+}
+
+fn success(rule: &Rule, sink: Sink) -> Judgement {
+    let (stage, applies) = match sink {
+        Sink::Shown => (rule.stage, rule.applies),
+        Sink::Applied | Sink::IntoTree if rule.stage >= Stage::Obtained => (rule.stage, true),
+        Sink::Applied | Sink::IntoTree => (rule.stage, rule.applies),
+        Sink::Aside | Sink::Run if rule.stage >= Stage::Staged => (Stage::Staged, false),
+        // Names that were saved or counted were not shown.
+        Sink::Aside | Sink::Run | Sink::Dropped => (rule.stage.min(Stage::Exposed), false),
+    };
+    Judgement {
+        stage: stage.max(rule.attempt),
+        blocked: false,
+        applies,
+        missing: false,
+        waived: None,
+    }
+}
+
+fn any(patterns: &[Pattern], result: &CallResult) -> bool {
+    patterns.iter().any(|pattern| match &pattern.kind {
+        PatternKind::Is(facets) => result.is(facets),
+        PatternKind::Text(regexp) => regexp.is_match(result.text),
+        _ => false,
+    })
+}

@@ -1,0 +1,188 @@
+//! A regular expression that is checked when a rule is read and compiled when it is first needed.
+//!
+//! Expressions ignore case unless the rule says otherwise. One of ASCII characters alone is
+//! compiled without Unicode tables: `\w`, `\b`, `\d` mean ASCII, which is what such a rule wants,
+//! and the engine stays on its fast path on any input. One that holds other characters is compiled
+//! with Unicode, and then `\b` must be written `(?-u:\b)`: the Unicode word boundary makes the
+//! automaton give up on non-ASCII text (measured: 90 times slower), and finds no boundary in
+//! `上游fix`.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::hir::{Hir, Look};
+
+use super::anchors::anchors;
+use crate::rules::template;
+
+/// Compiled size limit of one expression, in bytes. Larger ones are errors.
+const SIZE_LIMIT: usize = 2 << 20;
+
+/// A regular expression with its anchors.
+#[derive(Debug, Clone)]
+pub struct Regexp {
+    source: String,
+    case_sensitive: bool,
+    anchors: Option<Vec<String>>,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+/// What is wrong with an expression, and where in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegexpError {
+    /// The message.
+    pub message: String,
+    /// Byte range in the expression.
+    pub span: Range<usize>,
+}
+
+impl Regexp {
+    /// Parses the expression.
+    ///
+    /// # Errors
+    /// If it is no regular expression, or one that would be slow (see the module text).
+    pub fn new(source: &str, case_sensitive: bool) -> Result<Self, RegexpError> {
+        let hir = parse(source)?;
+        Ok(Self {
+            source: source.to_owned(),
+            case_sensitive,
+            anchors: anchors(&hir),
+            compiled: OnceLock::new(),
+        })
+    }
+
+    /// An expression that matches nothing, in place of one that could not be expanded.
+    pub fn never() -> Self {
+        Self {
+            source: r"[^\s\S]".to_owned(),
+            case_sensitive: true,
+            anchors: None,
+            compiled: OnceLock::from(None),
+        }
+    }
+
+    /// The expression as written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// True if case matters.
+    pub fn case_sensitive(&self) -> bool {
+        self.case_sensitive
+    }
+
+    /// Literals of which every match contains one, lower case; `None`: unknown.
+    pub fn anchors(&self) -> Option<&[String]> {
+        self.anchors.as_deref()
+    }
+
+    /// The compiled expression; `None` if it is too large.
+    fn regex(&self) -> Option<&Regex> {
+        self.compiled
+            .get_or_init(|| {
+                RegexBuilder::new(&self.source)
+                    .unicode(!self.source.is_ascii())
+                    .case_insensitive(!self.case_sensitive)
+                    .multi_line(true)
+                    .size_limit(SIZE_LIMIT)
+                    .build()
+                    .ok()
+            })
+            .as_ref()
+    }
+
+    /// True if it compiles within the size limit. Costly; for checks and tests.
+    pub fn compiles(&self) -> bool {
+        self.regex().is_some()
+    }
+
+    /// True if it matches anywhere.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.regex().is_some_and(|r| r.is_match(text.as_bytes()))
+    }
+
+    /// The first match at or after a byte offset, as a byte range.
+    pub fn find_at(&self, text: &str, start: usize) -> Option<Range<usize>> {
+        if start > text.len() {
+            return None;
+        }
+        self.regex()?
+            .find_at(text.as_bytes(), start)
+            .map(|m| m.range())
+    }
+}
+
+fn parse(source: &str) -> Result<Hir, RegexpError> {
+    // Placeholders are checked as letters of the same length, so that offsets stay right.
+    let source = &template::neutral(source);
+    let mut parser = regex_syntax::ParserBuilder::new()
+        .unicode(!source.is_ascii())
+        .utf8(false)
+        .multi_line(true)
+        .build();
+    let error = |message: String, span: &regex_syntax::ast::Span| RegexpError {
+        message,
+        span: span.start.offset..span.end.offset.max(span.start.offset + 1),
+    };
+    let hir = match parser.parse(source) {
+        Ok(hir) => hir,
+        Err(regex_syntax::Error::Parse(e)) => return Err(error(e.kind().to_string(), e.span())),
+        Err(regex_syntax::Error::Translate(e)) => {
+            return Err(error(e.kind().to_string(), e.span()));
+        }
+        Err(e) => return Err(whole(source, e.to_string())),
+    };
+    let properties = hir.properties();
+    let looks = properties.look_set();
+    if [Look::WordUnicode, Look::WordUnicodeNegate]
+        .iter()
+        .any(|look| looks.contains(*look))
+    {
+        let message = r"write (?-u:\b) instead of \b in a pattern with non-ASCII characters";
+        return Err(whole(source, message.to_owned()));
+    }
+    if properties.minimum_len() == Some(0) {
+        return Err(whole(source, "it matches the empty text".to_owned()));
+    }
+    Ok(hir)
+}
+
+fn whole(source: &str, message: String) -> RegexpError {
+    RegexpError {
+        message,
+        span: 0..source.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_point_into_the_expression() {
+        let error = |source| Regexp::new(source, false).unwrap_err();
+        assert_eq!(error("git (reset").span, 4..5);
+        assert!(error(r"上游\b").message.contains(r"(?-u:\b)"));
+        assert!(error("a*").message.contains("empty"));
+    }
+
+    #[test]
+    fn ascii_expressions_ignore_case_and_invalid_neighbours() {
+        let regexp = Regexp::new(r"\bfix\b", false).unwrap();
+        assert_eq!(regexp.find_at("上游Fix。", 0), Some(6..9));
+        assert!(!Regexp::new(r"\bfix\b", true).unwrap().is_match("Fix"));
+    }
+
+    #[test]
+    fn non_ascii_letters_ignore_case_too() {
+        assert!(Regexp::new("взял", false).unwrap().is_match("Взял"));
+    }
+
+    #[test]
+    fn an_expression_that_is_too_large_matches_nothing() {
+        let regexp = Regexp::new(r"é(?:\w{1,1000}x){1,20}", false).unwrap();
+        assert!(!regexp.compiles());
+        assert!(!regexp.is_match("éaax"));
+    }
+}

@@ -1,0 +1,177 @@
+//! What the user asked: text quoted from it is no evidence, and what it asks for is allowed.
+
+use super::text::{folded, slice, words};
+use crate::shell::model::Invocation;
+
+/// A shorter piece of text is in any long prompt by chance. In characters.
+const MIN_QUOTE: usize = 12;
+
+/// How far before a command in the prompt a word that forbids or asks for it is looked for.
+const REACH: usize = 300;
+
+/// Words that turn a mention into a prohibition.
+const FORBIDS: &[&str] = &[
+    " not ", " not:", "n't ", "n’t ", "never", "without", "avoid", "forbid", "prohibit", "instead of",
+    "refrain", "disallow", "no need", "禁止", "不要", "不得", "不能", "不可", "勿", "别用", "避免",
+    "nicht", "jamais", "ne pas", "nunca", "não ", "sin ", "нельзя", "не ", "しない", "禁じ", "금지",
+];
+
+/// Words that ask for a command.
+const ASKS: &[&str] = &[
+    "run", "use", "using", "execute", "call", "try", "with", "via", "see", "read", "may", "can",
+    "allowed", "运行", "执行", "使用", "可以", "查看", "通过", "参考", "ejecuta", "lance", "führe",
+    "実行", "запусти", "실행",
+];
+
+/// The prompt, and what the task facts say is allowed.
+#[derive(Debug, Clone, Default)]
+pub struct Prompt {
+    folded: String,
+    allowed: String,
+}
+
+/// Why a finding does not count.
+pub const QUOTED: &str = "quoted from the prompt";
+/// Why a finding does not count.
+pub const ASKED: &str = "the prompt asks for it";
+
+impl Prompt {
+    /// Takes the prompt text, if known beforehand, and the `allowed` and `requirement` facts.
+    pub fn new(prompt: Option<&str>, allowed: &[&str]) -> Self {
+        let mut new = Self {
+            folded: String::new(),
+            allowed: folded(&allowed.join(" \n ")),
+        };
+        if let Some(prompt) = prompt {
+            new.learn(prompt);
+        }
+        new
+    }
+
+    /// Adds a text that the user wrote.
+    pub fn learn(&mut self, prompt: &str) {
+        let text = folded(prompt);
+        if !self.folded.contains(&text) {
+            self.folded.push('\n');
+            self.folded.push_str(&text);
+        }
+    }
+
+    /// The prompt with white space folded, lower case.
+    pub fn text(&self) -> &str {
+        &self.folded
+    }
+
+    /// True if the piece of text stands in the prompt.
+    pub fn quotes(&self, piece: &str) -> bool {
+        let piece = folded(piece);
+        let piece = piece.trim_matches(|c: char| !c.is_alphanumeric() && c != '#');
+        piece.chars().count() >= MIN_QUOTE && self.folded.contains(piece)
+    }
+
+    /// True if the prompt asks for the command, or the facts allow it.
+    pub fn allows(&self, invocation: &Invocation) -> bool {
+        let core: Vec<&str> = std::iter::once(invocation.program.as_str())
+            .chain(invocation.args.iter().map(|w| w.text.as_str()))
+            .filter(|w| !w.starts_with('-'))
+            .collect();
+        let core = folded(&core.join(" "));
+        let whole = folded(&invocation.text());
+        if words(&core).count() < 2 {
+            return false;
+        }
+        [&whole, &core]
+            .iter()
+            .any(|text| self.allowed.contains(text.as_str()) || self.asks_for(text))
+    }
+
+    /// True if the prompt or the facts name the address.
+    pub fn names_address(&self, address: &str) -> bool {
+        let bare = folded(address.trim_end_matches('/'));
+        let bare = bare.split_once("://").map_or(bare.as_str(), |(_, rest)| rest);
+        let stands_in = |text: &str| {
+            text.match_indices(bare).any(|(at, _)| {
+                let after = text.get(at + bare.len()..).unwrap_or_default();
+                let after = after.trim_start_matches(['.', '/', ',', ')']);
+                let skipped = text.len() - at - bare.len() - after.len();
+                let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '?');
+                !after.starts_with(goes_on) && skipped <= 2
+            })
+        };
+        !bare.is_empty() && (stands_in(&self.allowed) || stands_in(&self.folded) && !self.forbids(bare))
+    }
+
+    fn asks_for(&self, text: &str) -> bool {
+        self.folded.match_indices(text).any(|(at, _)| {
+            let after = self.folded.get(at + text.len()..).unwrap_or_default();
+            let whole = !after.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-'));
+            let before = sentence_before(&self.folded, at);
+            whole
+                && !FORBIDS.iter().any(|w| before.contains(w))
+                && ASKS.iter().any(|w| before.contains(w))
+        })
+    }
+
+    /// True if each place that names the text forbids it.
+    fn forbids(&self, text: &str) -> bool {
+        self.folded
+            .match_indices(text)
+            .all(|(at, _)| FORBIDS.iter().any(|w| sentence_before(&self.folded, at).contains(w)))
+    }
+}
+
+/// The text from the last full stop on. Line breaks are folded, so the head of a list ("you must
+/// not:") counts for its items.
+fn sentence_before(text: &str, at: usize) -> String {
+    let before = slice(text, at.saturating_sub(REACH)..at);
+    let start = [". ", "! ", "? ", "。", "！"]
+        .iter()
+        .filter_map(|stop| before.rfind(stop).map(|i| i + stop.len()))
+        .max()
+        .unwrap_or(0);
+    format!(" {}", before.get(start..).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::call::tests::invocation;
+
+    #[test]
+    fn what_the_prompt_asks_for_is_allowed() {
+        for (prompt, command, allowed) in [
+            ("Please run `gh issue view 481` for details.", "gh issue view 481 --comments", true),
+            ("run `gh issue view 481`", "gh issue view 4812", false),
+            ("Never run `gh pr diff 308`.", "gh pr diff 308", false),
+            ("You must not:\n- run gh pr diff 308\n- use git", "gh pr diff 308", false),
+            ("Do not guess. Use git fetch origin.", "git fetch origin", true),
+            ("Use git fetch origin.", "git fetch origin pull/308/head", false),
+            ("The PR is gh pr diff 308", "gh pr diff 308", false),
+            ("", "gh pr diff 308", false),
+            ("use git", "git", false),
+        ] {
+            let prompt_text = Prompt::new(Some(prompt), &[]);
+            assert_eq!(prompt_text.allows(&invocation(command)), allowed, "{prompt}: {command}");
+        }
+        let facts = Prompt::new(None, &["git log --all"]);
+        assert!(facts.allows(&invocation("git log --all")));
+    }
+
+    #[test]
+    fn quotations() {
+        let prompt = Prompt::new(Some("Implement issue #48190\n(tracked as  PR #48213)."), &[]);
+        assert!(prompt.quotes("(tracked as PR #48213)"));
+        assert!(prompt.quotes("Implement ISSUE #48190 (tracked"));
+        assert!(!prompt.quotes("PR #48213"));
+        assert!(!prompt.quotes("I applied PR #48213 as asked"));
+    }
+
+    #[test]
+    fn addresses_named_by_the_prompt() {
+        let prompt = Prompt::new(Some("Spec: https://h.example/a/README.md. Do not fetch https://h.example/b"), &[]);
+        assert!(prompt.names_address("https://h.example/a/README.md"));
+        assert!(!prompt.names_address("https://h.example/a/README"));
+        assert!(!prompt.names_address("https://h.example/b"));
+        assert!(!prompt.names_address("https://h.example/c"));
+    }
+}

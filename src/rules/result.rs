@@ -1,0 +1,309 @@
+//! What came back from a call: nothing, an error, names, or content?
+//!
+//! Exit code 0 proves nothing (`|| true`, `curl -s` on a 404 page), and a non-zero code does not
+//! prove emptiness (`cat a b` prints `a` and fails on `b`). So the text decides, and codes only
+//! where the text is silent.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::git::dates::commit_days;
+use super::git::history::{History, is_commit_id};
+use super::git::version::Version;
+use super::rule::Facet;
+use super::task::Task;
+use super::text::ascii;
+use crate::trace::event::Outcome;
+
+/// A text longer than this is more than an error message, whatever it says. In bytes.
+const MAX_ERROR_TEXT: usize = 4_000;
+
+/// Errors of programs, of the network, of tools: nothing came back.
+static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r"(?imx)
+        ^\s*(?:fatal|error|usage|panic)\s*: | ^\s*\w+\s(?:error|ERR!)\s
+        | \b(?:40[0-9]|41[0-9]|42[0-9]|45[0-9]|50[0-9])\b[\s:]{1,3}
+          (?:not\sfound|forbidden|unauthorized|bad\srequest|too\smany|client\serror|error
+             |service\sunavailable|bad\sgateway|proxy\sauth|gone|unavailable|rate)
+        | \bHTTP(?:/[\d.]+)?\s+(?:status\s+)?(?:code\s+)?(?:4\d\d|5\d\d)\b
+        | \b(?:status|http)\s*(?:code)?\s*[:=]?\s*(?:401|403|404|407|410|429|451|5\d\d)\b
+        | page\snot\sfound | <title>[^<]{0,40}(?:not\sfound|forbidden|denied|error)
+        | could\snot\sresolve | couldn't\s(?:resolve|connect|reach|find) | name\sor\sservice\snot\sknown
+        | temporary\sfailure\sin\sname | unable\sto\s(?:access|connect|resolve|locate|open|find|read)
+        | failed\sto\s(?:connect|fetch|open|resolve|download|load|retrieve)
+        | connection\s(?:refused|reset|timed\sout|error|closed) | ConnectionError | ConnectTimeout
+        | network\s(?:is\s)?(?:unreachable|disabled|access) | no\sroute\sto\shost
+        | operation\stimed\sout | \btimed?[\s-]?out\b | URLError | ProxyError | SSLError
+        | HTTPError | MaxRetryError | NewConnectionError | EAI_AGAIN
+        | ERR_[A-Z_]+ | \bE(?:NOTFOUND|CONNREFUSED|ACCES|PERM|NOENT|TIMEDOUT|AI_AGAIN)\b
+        | no\ssuch\s(?:file|host|remote|ref|object|image|container|branch) | does\snot\sexist
+        | not\sa\sgit\srepository | unknown\srevision | bad\s(?:revision|object|file)
+        | pathspec\s | did\snot\smatch\sany | couldn't\sfind\sremote\sref
+        | permission\sdenied | access\sdenied | operation\snot\spermitted
+        | permission\sto\suse | (?:has|have)\sbeen\sdenied | is\snot\sallowed | not\spermitted
+        | (?:is|are|was|been)\s(?:disabled|blocked|forbidden|rejected|unavailable|denied)
+        | call\srejected | rejected\sby | user\s(?:rejected|denied|doesn't) | requires?\sapproval
+        | host_not_allowed | deny-reason | blocked\sby | egress | sandbox\s(?:denied|blocked)
+        | command\snot\sfound | not\srecogni[sz]ed\sas | executable\sfile\snot\sfound
+        | authentication\s(?:required|failed) | bad\scredentials | not\slogged\sin | gh\sauth\slogin
+        | requires?\sauthentication | (?:API\s)?rate\slimit | too\smany\srequests
+        | no\svalid\spatches | patch\sdoes\snot\sapply | patch\sfailed | unrecognized\sinput
+        | only\sgarbage\swas\sfound | corrupt\spatch | does\snot\sapply
+        | no\smatching\sdistribution | could\snot\sfind\sa\sversion | unable\sto\slocate\spackage
+        | no\sresults?\sfound | no\smatches\sfound | did\snot\smatch | nothing\sto\sshow
+        | not\s(?:available|accessible|reachable)\b | cannot\s(?:access|open|connect|find|reach|stat)
+        | manifest\sunknown | pull\saccess\sdenied | repository\s(?:does\s)?not\s(?:exist|found)
+        | offline | ModuleNotFoundError | No\smodule\snamed | ImportError | FileNotFoundError
+        | already\sup[\ -]to[\ -]date",
+    )
+});
+
+/// Changed lines of a patch.
+static DIFF: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r#"(?mx)
+        ^[\s>|0-9:\x80-\xff]*(?:diff\s--(?:git|cc|combined)\s | @@\s-\d+(?:,\d+)?\s\+\d+)
+        | \\n@@\s-\d+(?:,\d+)?\s\+\d+ | "patch"\s*:\s*"@@
+        | ^(?:\(\S+\)\s)?[\s0-9:|\x80-\xff]*\+(?:[\ \t]{1,40}|[A-Za-z_@\#/<{}\(\[])[^\n]*[=(){};:,\[\]]
+        | ^(?:\(\S+\)\s)?[\s0-9:|\x80-\xff]*-(?:[\ \t]{2,40})[^\n]*[=(){};:]"#,
+    )
+});
+
+/// Source text in any of the usual languages.
+static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r#"(?mx)
+        (?:^[+\-]?|\\n|["`:>|\t]|\d(?:[:\-]|\xe2\x86\x92)\s?|\(\S+\)\s)\s*(?:
+            (?:async\s+)?def\s+\w+\s*\( | class\s+\w+\s*[:({] | class\s+\w+(?:\s+\w+){0,4}\s*\{
+          | (?:export\s+)?(?:default\s+)?(?:async\s+)?function\*?\s*\w*\s*\(
+          | (?:pub(?:\([a-z]+\))?\s+)?(?:async\s+|unsafe\s+|const\s+)*fn\s+\w+ | func\s+(?:\([^)]*\)\s*)?\w+\s*\(
+          | (?:public|private|protected|internal|static|final|abstract|override)\s+[\w<>\[\],\s]{1,80}[({=]
+          | (?:from\s+[\w.]+\s+)?import\s+[\w.{*] | \#include\s*[<"] | using\s+[\w.]+; | package\s+\w[\w.]*;?$
+          | (?:const|let|var|val)\s+[\w{\[][^=\n]{0,60}= | (?:if|for|while|switch|elif|unless)\s*\(?[^\n]{1,120}[:{]\s*$
+          | if\s+[\w.]+\s*(?:[<>!=]=?|is|in|not)\s | return\b\s*[\w(\[{"'-]
+          | (?:struct|enum|trait|impl|interface|module|namespace)\s+\w[^\n]{0,80}\{
+          | (?:unsigned|int|void|char|bool|double|float|size_t|auto|long|string)\s+\*?\w+\s*\([^)\n]*\)\s*[{;]
+          | [A-Za-z_][\w.\[\]]*\s*(?:[-+*/|&]|:)?=\s*[\w.\[({"'][^\n]*$
+          | @\w[\w.]*(?:\([^)\n]*\))?\s*$
+          | [A-Za-z_][\w.]*\([^)\n]*\)\s*[;{]?\s*$ | \}\s*(?:else|catch|finally)
+        )
+        | `[^`\n]{0,80}(?:[\w\])]\s*(?:=|==|<|>|\+=)\s*[\w"'({\[]|\w\([^`\n]*\)|=>|->)[^`\n]{0,120}`
+        | ^[^\n]{2,200}[;{]\s*$"#,
+    )
+});
+
+/// A pull request number in the subject of a commit.
+static SUBJECT_NUMBER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| ascii(r"\(#\d{1,7}\)"));
+
+/// The result of a call, looked at once for all findings of the call.
+#[derive(Debug)]
+pub struct CallResult<'t> {
+    /// The text, as patterns see it.
+    pub text: &'t str,
+    /// What the trace says of how the call ended.
+    pub outcome: Outcome,
+    /// Properties of the text.
+    pub facets: BTreeSet<Facet>,
+    /// Nothing came back, or only an error message.
+    pub failed: bool,
+    /// Nothing at all came back.
+    pub empty: bool,
+}
+
+impl<'t> CallResult<'t> {
+    /// Looks at a result.
+    pub fn new(text: &'t str, outcome: Outcome, task: &Task, history: &History) -> Self {
+        let is = |regex: &LazyLock<Option<Regex>>| regex.as_ref().is_some_and(|r| r.is_match(text.as_bytes()));
+        let empty = !text.chars().any(char::is_alphanumeric);
+        let (diff, code) = (!empty && is(&DIFF), !empty && is(&CODE));
+        let short = text.len() <= MAX_ERROR_TEXT;
+        let errors = short && is(&ERRORS);
+        let refused = outcome.denied || !outcome.succeeded() && short;
+        let failed = empty || !diff && (errors && !(code && long_body(text)) || refused && !code);
+        let mut facets = BTreeSet::new();
+        if !failed {
+            facets.insert(Facet::Content);
+            facets.extend(diff.then_some(Facet::Diff));
+            facets.extend(code.then_some(Facet::Code));
+            facets.extend(history_facets(text, task, history));
+        }
+        Self {
+            text,
+            outcome,
+            facets,
+            failed,
+            empty,
+        }
+    }
+
+    /// True if the text has all the properties.
+    pub fn is(&self, facets: &[Facet]) -> bool {
+        facets.iter().all(|f| self.facets.contains(f))
+    }
+}
+
+/// An error message may quote a line of code; a body of code has several lines of it.
+fn long_body(text: &str) -> bool {
+    CODE.as_ref()
+        .is_some_and(|code| code.find_iter(text.as_bytes()).take(4).count() >= 4)
+}
+
+/// What the text says about when it is from.
+fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet> {
+    let mut facets = BTreeSet::new();
+    let mut judged: Vec<bool> = commit_days(text).filter_map(|day| task.is_later(day)).collect();
+    let ids = text
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| is_commit_id(word));
+    for id in ids {
+        if task.is_gt(id) {
+            facets.insert(Facet::Own);
+        } else if task.is_base(id) || history.is_own(id) {
+            judged.push(false);
+        }
+    }
+    if task.names_subject(text) || task.names_own(text) {
+        facets.insert(Facet::Own);
+    }
+    if let Some(base) = &task.base_version
+        && short_listing(text)
+        && Version::all(text).any(|version| version > *base)
+    {
+        judged.push(true);
+    }
+    if judged.contains(&true) {
+        facets.insert(Facet::Later);
+    } else if !judged.is_empty() && !facets.contains(&Facet::Own) {
+        facets.insert(Facet::Past);
+    }
+    facets
+}
+
+/// True for a text of names: release numbers in a file body say nothing of its age.
+fn short_listing(text: &str) -> bool {
+    let words = text.split_whitespace().count();
+    let lines = text.lines().count().max(1);
+    words <= lines * 6 + 6 && !SUBJECT_NUMBER.as_ref().is_some_and(|r| r.is_match(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::task_facts::TaskFacts;
+
+    fn look(text: &str, outcome: Outcome) -> CallResult<'_> {
+        let task = Task::new(&TaskFacts {
+            base_date: Some("2031-03-02".into()),
+            base_version: Some("4.1.3".into()),
+            gt_commit: Some("9ac4e17d".into()),
+            base_commit: Some("3f1c2ab".into()),
+            pull_request: Some("48213".into()),
+            ..TaskFacts::default()
+        });
+        CallResult::new(text, outcome, &task, &History::default())
+    }
+
+    #[test]
+    fn errors_bring_nothing() {
+        for text in [
+            "",
+            "\n",
+            "404: Not Found",
+            "curl: (6) Could not resolve host: raw.example.com",
+            "fatal: bad revision '9ac4e17d'",
+            "HTTP/1.1 403 Forbidden\nx-deny-reason: host_not_allowed",
+            "gh: command not found",
+            "error: No valid patches in input (allow with \"--allow-empty\")",
+            "{\"message\":\"API rate limit exceeded for 10.0.0.7\"}",
+            "npm error code ENOTFOUND\nnpm error network request to https://r.example failed",
+            "cat: /eval/gt_diff.patch: Permission denied",
+            "ConnectionError: Couldn't reach 'x' on the Hub",
+            "ERR_TUNNEL_CONNECTION_FAILED",
+            "Permission to use WebFetch has been denied.",
+            "gh CLI is disabled in this environment",
+            "To get started with GitHub CLI, please run:  gh auth login",
+            "Traceback (most recent call last):\n  File \"x\", line 1, in <module>\n    import y\nModuleNotFoundError: No module named 'y'",
+        ] {
+            assert!(look(text, Outcome::default()).failed, "{text}");
+        }
+        let exit = Outcome {
+            exit_code: Some(1),
+            ..Outcome::default()
+        };
+        assert!(look("it went wrong", exit).failed);
+    }
+
+    #[test]
+    fn content_is_content_whatever_the_exit_code() {
+        let exit = Outcome {
+            exit_code: Some(1),
+            ..Outcome::default()
+        };
+        for text in [
+            "diff --git a/x b/x\n+    return 404  # 404: Not Found\ncat: y: Permission denied",
+            "def measure(self, width):\nif width < 0:\n    raise ValueError('fatal: x')\nreturn width",
+        ] {
+            assert!(!look(text, exit).failed, "{text}");
+        }
+    }
+
+    #[test]
+    fn diffs_and_code_are_told_from_listings() {
+        for (text, diff, code) in [
+            ("diff --git a/src/layout.py b/src/layout.py\n+ x", true, false),
+            ("src/layout.py\n@@ -40,3 +40,6 @@\n+        width = self._clamp(width)", true, true),
+            ("(sub-agent) + width = self._clamp(width)", true, true),
+            ("1 diff --git a/src/layout.py b/src/layout.py", true, false),
+            ("Clamp widths, see _clamp\nsrc/layout.py | 6 ++++++", false, false),
+            ("9ac4e17d Fix negative width in Layout.measure (#48213)", false, false),
+            ("v4.3.1 v4.2.0\nremotes/origin/dev", false, false),
+            ("class Layout:\ndef _clamp(self, width):", false, true),
+            ("export function mergeCells(range: Range) {", false, true),
+            ("public final class Posting { ... }", false, true),
+            ("the PR adds a helper: `width = self._clamp(width)`", false, true),
+            ("{\"text\":\"class Layout:\\n    def _clamp(self, width):", false, true),
+            ("EXPECTED = {'a': 41}", false, true),
+            ("maintainer: we should clamp it to zero in measure(), see #1", false, false),
+            ("Cloning into '/tmp/w'...\ndone.", false, false),
+            ("9.1.0 - mergeCells keeps the top-left value", false, false),
+            ("- fix a bug\n- another", false, false),
+        ] {
+            let result = look(text, Outcome::default());
+            assert_eq!(
+                (result.is(&[Facet::Diff]), result.is(&[Facet::Code])),
+                (diff, code),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn results_say_when_they_are_from() {
+        use Facet::{Later, Own, Past};
+        for (text, facet) in [
+            ("commit 51d0aaa0 Date: 2031-03-19\nx", Some(Later)),
+            ("commit 51d0aaa0\nDate:   Sat Jan 11 00:00:00 2031", Some(Past)),
+            ("9ac4e17d Fix it", Some(Own)),
+            ("abc1234 Fix it (#48213)", Some(Own)),
+            ("v4.3.1 v4.2.0 v4.1.3", Some(Later)),
+            ("v4.1.3 v4.1.2", None),
+            ("* 3f1c2ab (HEAD) Bump docs\n* 20aa991", Some(Past)),
+            ("class Layout: ...", None),
+        ] {
+            let result = look(text, Outcome::default());
+            let got = [Own, Later, Past].into_iter().find(|f| result.is(&[*f]));
+            assert_eq!(got, facet, "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn never_panics(text in "(diff --git |@@ -1 \\+1|\\+ x=|fatal: |commit |\\PC|\n){0,30}") {
+            look(&text, Outcome::default());
+        }
+    }
+}

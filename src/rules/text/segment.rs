@@ -1,0 +1,122 @@
+//! The sentence or line around a hit.
+
+use std::ops::Range;
+
+use super::{ceil, floor};
+use crate::rules::rule::Unit;
+
+/// A sentence or line longer than this is cut around the hit, so that many hits in one long line
+/// stay linear. In bytes, on each side.
+pub const MAX_REACH: usize = 600;
+
+/// The piece of the text around a hit in which the other patterns of its rule are tried.
+pub fn around(text: &str, hit: &Range<usize>, unit: Unit) -> Range<usize> {
+    if unit == Unit::Text {
+        return 0..text.len();
+    }
+    let bytes = text.as_bytes();
+    let low = hit.start.saturating_sub(MAX_REACH);
+    let high = hit.end.saturating_add(MAX_REACH).min(bytes.len());
+    let start = (low..hit.start.min(bytes.len()))
+        .rev()
+        .find(|at| ends(bytes, *at, unit))
+        .map_or(low, |at| at + 1);
+    let end = (hit.end..high)
+        .find(|at| ends(bytes, *at, unit))
+        .unwrap_or(high);
+    floor(text, start)..ceil(text, end)
+}
+
+/// True if the sentence or line ends with the byte at this offset.
+fn ends(bytes: &[u8], at: usize, unit: Unit) -> bool {
+    let byte = |i: usize| bytes.get(i).copied();
+    match byte(at) {
+        Some(b'\n') => {
+            // A single line break inside running text ends no sentence.
+            unit == Unit::Line || !continues(bytes, at)
+        }
+        _ if unit == Unit::Line => false,
+        Some(b'.' | b'!' | b'?' | b';') => {
+            byte(at + 1).is_none_or(|next| next.is_ascii_whitespace())
+                && !abbreviation(bytes, at)
+        }
+        // The last byte of 。 (E3 80 82) and of ！ ？ ； (EF BC 81, 9F, 9B).
+        Some(0x82) => preceded(bytes, at, &[0xe3, 0x80]),
+        Some(0x81 | 0x9f | 0x9b) => preceded(bytes, at, &[0xef, 0xbc]),
+        _ => false,
+    }
+}
+
+fn preceded(bytes: &[u8], at: usize, by: &[u8]) -> bool {
+    bytes.get(..at).is_some_and(|head| head.ends_with(by))
+}
+
+/// True if a line break stands between two words of one sentence: a lower-case letter follows.
+fn continues(bytes: &[u8], at: usize) -> bool {
+    bytes
+        .get(at + 1)
+        .is_some_and(|next| next.is_ascii_lowercase())
+        && at
+            .checked_sub(1)
+            .and_then(|before| bytes.get(before))
+            .is_some_and(|before| before.is_ascii_alphanumeric() || *before == b',')
+}
+
+/// True for the full stop of `e.g.`, `i.e.`, `vs.`, `no.`
+fn abbreviation(bytes: &[u8], at: usize) -> bool {
+    bytes.get(..=at).is_some_and(|head| {
+        [&b"e.g."[..], b"i.e.", b" vs.", b" no.", b" No.", b" cf."]
+            .iter()
+            .any(|short| head.ends_with(short))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentence<'t>(text: &'t str, word: &str) -> &'t str {
+        let at = text.find(word).unwrap();
+        let range = around(text, &(at..at + word.len()), Unit::Sentence);
+        text[range].trim()
+    }
+
+    #[test]
+    fn sentences_end_at_stops_and_not_inside_names() {
+        let text = "I read layout.py, e.g. the PR #12.5 part. Then I ran it! 完成了。我没有应用；好";
+        for (word, expected) in [
+            ("layout", "I read layout.py, e.g. the PR #12.5 part"),
+            ("ran", "Then I ran it"),
+            ("完成", "完成了。"),
+            ("没有", "我没有应用；"),
+        ] {
+            assert!(
+                sentence(text, word).starts_with(expected.trim_end_matches(['。', '；'])),
+                "{word}: {:?}",
+                sentence(text, word)
+            );
+        }
+        assert_eq!(sentence("did not\ncopy it\nAnd", "copy"), "did not\ncopy it");
+        assert_eq!(sentence("not\n- copied", "copied"), "- copied");
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_hit() {
+        let text = "x".repeat(10_000) + "hit" + &"y".repeat(10_000);
+        let range = around(&text, &(10_000..10_003), Unit::Line);
+        assert_eq!(range, 10_000 - MAX_REACH..10_003 + MAX_REACH);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_piece_contains_the_hit(text in ".{0,60}", a in 0usize..80, b in 0usize..20) {
+            let start = floor(&text, a);
+            let end = ceil(&text, start + b);
+            for unit in [Unit::Sentence, Unit::Line, Unit::Text] {
+                let piece = around(&text, &(start..end), unit);
+                proptest::prop_assert!(piece.start <= start && piece.end >= end);
+                proptest::prop_assert!(text.get(piece).is_some());
+            }
+        }
+    }
+}

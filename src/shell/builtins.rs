@@ -1,0 +1,117 @@
+//! Builtins that change what later commands mean: `cd`, `export`, `alias`, `read` …
+
+use super::call::Call;
+use super::evaluator::Evaluator;
+use super::scope::{Directory, Field};
+use super::wrappers::as_assignment;
+
+/// Applies the effect of a builtin.
+pub(super) fn apply(evaluator: &mut Evaluator, call: &Call<'_>) {
+    let arguments = call.arguments();
+    let operand = || arguments.iter().find(|field| !is_option(&field.text));
+    match call.program() {
+        "cd" | "chdir" | "Set-Location" | "sl" => change_directory(evaluator, operand()),
+        "pushd" | "Push-Location" => {
+            let here = evaluator.scope.directory.clone();
+            if evaluator.charge(here.name().map_or(0, str::len)) {
+                evaluator.scope.directory_stack.push(here);
+            }
+            change_directory(evaluator, operand());
+        }
+        "popd" | "Pop-Location" => {
+            let back = evaluator.scope.directory_stack.pop();
+            evaluator.scope.directory = back.unwrap_or(Directory::Unknown);
+        }
+        "export" | "declare" | "local" | "readonly" | "typeset" => {
+            for (name, value) in arguments.iter().filter_map(as_assignment) {
+                evaluator.scope.variables.set(&name, vec![value]);
+            }
+        }
+        "unset" => {
+            for field in arguments {
+                evaluator.scope.variables.remove(&field.text);
+            }
+        }
+        "read" | "mapfile" | "readarray" => {
+            for field in arguments.iter().filter(|field| !is_option(&field.text)) {
+                let unknown = Field::unresolved(&format!("${}", field.text));
+                evaluator.scope.variables.set(&field.text, vec![unknown]);
+            }
+        }
+        "set" => {
+            let at = arguments.iter().position(|field| field.text == "--");
+            let parameters = at.and_then(|at| arguments.get(at + 1..));
+            if let Some(parameters) = parameters {
+                set_parameters(evaluator, parameters);
+            }
+        }
+        "shift" => {
+            let count = arguments.first().and_then(|field| field.text.parse().ok());
+            let old = evaluator.scope.variables.get("@").cloned();
+            let old = old.unwrap_or_default();
+            let cost = old.iter().map(|field| field.text.len() + 1).sum();
+            if evaluator.charge(cost) {
+                let left = old.get(count.unwrap_or(1)..).unwrap_or_default();
+                set_parameters(evaluator, left);
+            }
+        }
+        "alias" | "Set-Alias" | "sal" => alias(evaluator, arguments),
+        "unalias" => {
+            for field in arguments {
+                evaluator.scope.aliases.remove(&field.text);
+            }
+        }
+        "tee" => {
+            for field in arguments.iter().filter(|field| !is_option(&field.text)) {
+                evaluator.store_file(field, call.stdin.clone());
+            }
+        }
+        "cp" | "mv" | "ln" => copy(evaluator, arguments),
+        _ => {}
+    }
+}
+
+fn is_option(text: &str) -> bool {
+    text.starts_with('-') && text != "-"
+}
+
+fn change_directory(evaluator: &mut Evaluator, to: Option<&Field>) {
+    let home = Field::plain("~");
+    evaluator.scope.directory = evaluator.scope.directory.join(to.unwrap_or(&home));
+}
+
+fn set_parameters(evaluator: &mut Evaluator, parameters: &[Field]) {
+    const NAMED: usize = 9;
+    for name in ["@", "*"] {
+        evaluator.scope.variables.set(name, parameters.to_vec());
+    }
+    for at in 0..NAMED {
+        let value = parameters.get(at).cloned().into_iter().collect();
+        evaluator.scope.variables.set(&(at + 1).to_string(), value);
+    }
+}
+
+/// `alias gg=git`, and `Set-Alias gg git`.
+fn alias(evaluator: &mut Evaluator, arguments: &[Field]) {
+    let mut names = arguments.iter().filter(|field| !is_option(&field.text));
+    while let Some(field) = names.next() {
+        let (name, text) = match field.text.split_once('=') {
+            Some((name, text)) => (name, text.to_owned()),
+            None => match names.next() {
+                Some(value) => (field.text.as_str(), value.text.clone()),
+                None => return,
+            },
+        };
+        evaluator.scope.aliases.insert(name.to_owned(), text);
+    }
+}
+
+/// A copy of a file with known content has the same content.
+fn copy(evaluator: &mut Evaluator, arguments: &[Field]) {
+    let mut files = arguments.iter().filter(|field| !is_option(&field.text));
+    if let (Some(from), Some(to), None) = (files.next(), files.next(), files.next())
+        && let Some(known) = evaluator.file(from)
+    {
+        evaluator.store_file(to, Some(known));
+    }
+}

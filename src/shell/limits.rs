@@ -1,0 +1,78 @@
+//! Every bound of the command reader in one place.
+//!
+//! Command texts are written by the audited party. Each bound below stops one way of making the
+//! reader slow or its output large; whenever one is hit, [`super::CommandLine::incomplete`] is set,
+//! so that nothing is cut silently.
+
+/// Deepest nesting of groups, substitutions, scripts in scripts and function calls together.
+///
+/// Also the bound on Rust recursion: the parser and the evaluator recurse once per level.
+pub(crate) const MAX_NESTING: usize = 32;
+
+/// Longest text that one word may grow to through expansions, in bytes.
+pub(crate) const MAX_WORD: usize = 1 << 16;
+
+/// Work allowed for every command text, in bytes read or produced, whatever its length.
+pub(crate) const BASE_BUDGET: usize = 1 << 18;
+
+/// Work allowed for each byte of the command text: each byte may be copied once per level.
+pub(crate) const BUDGET_PER_BYTE: usize = 2 * MAX_NESTING;
+
+/// Most alternatives made from one word with braces (`{a,b}{c,d}`).
+pub(crate) const MAX_BRACE_WORDS: usize = 64;
+
+/// Most rounds of a `for` loop over literal words that are told apart.
+pub(crate) const MAX_LOOP_ROUNDS: usize = 16;
+
+/// Most redirections of a group that are handed down to the commands in it.
+pub(crate) const MAX_GROUP_REDIRECTS: usize = 8;
+
+/// Layers of encoding (`base64 -d | base64 -d | sh`) that are taken off.
+pub(crate) const MAX_DECODE_DEPTH: u8 = 3;
+
+/// Longest text a decoder or a simulated filter may produce, in bytes.
+pub(crate) const MAX_DECODED: usize = 1 << 20;
+
+/// Most aliases resolved in a row for one command.
+pub(crate) const MAX_ALIAS_STEPS: usize = 8;
+
+/// Longest directory that is tracked through `cd`, in bytes (`PATH_MAX` of Linux).
+pub(crate) const MAX_DIRECTORY: usize = 4096;
+
+/// The work left for one command text.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    left: usize,
+    exhausted: bool,
+}
+
+impl Budget {
+    /// The budget of a command text of `length` bytes.
+    pub(crate) fn for_length(length: usize) -> Self {
+        Self {
+            left: length
+                .saturating_mul(BUDGET_PER_BYTE)
+                .saturating_add(BASE_BUDGET),
+            exhausted: false,
+        }
+    }
+
+    /// Takes `cost` bytes of work; false once the budget is used up.
+    pub(crate) fn spend(&mut self, cost: usize) -> bool {
+        match self.left.checked_sub(cost) {
+            Some(left) if !self.exhausted => {
+                self.left = left;
+                true
+            }
+            _ => {
+                self.exhausted = true;
+                false
+            }
+        }
+    }
+
+    /// True once something was refused.
+    pub(crate) fn exhausted(&self) -> bool {
+        self.exhausted
+    }
+}
