@@ -1,9 +1,60 @@
-//! What provenance says of a run.
+//! What provenance needs to know of a run, and what it says of it.
 
 use serde::Serialize;
 
-use crate::similarity::model::Ratio;
+use crate::similarity::model::{DistinctiveLine, Ratio};
 use crate::trace::event::EventId;
+
+/// What the lines of a trace are compared with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Inputs<'a> {
+    /// Paths of the GT files, in the order of `Similarity::files`.
+    pub gt_paths: &'a [String],
+    /// The distinctive lines of the GT.
+    pub lines: &'a [DistinctiveLine],
+    /// The final patch of the agent.
+    pub patch: &'a [AddedFile],
+    /// What the agent was asked. Its lines are no exposure.
+    pub prompt: &'a str,
+    /// The starter tree was searched for the lines of the GT. Without that, a GT line that the tree
+    /// shows may well have stood there from the start, and proves nothing about the environment.
+    pub starter_known: bool,
+}
+
+/// A file of the agent's final patch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AddedFile {
+    /// Path relative to the run.
+    pub path: String,
+    /// Made by a generator.
+    pub generated: bool,
+    /// The added lines, in order.
+    pub lines: Vec<AddedLine>,
+}
+
+/// An added line of the agent's final patch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AddedLine {
+    /// The line as it stands, or squeezed.
+    pub text: String,
+    /// It stands somewhere in the starter tree.
+    pub starter: bool,
+}
+
+/// Added lines of one file that no event of the trace holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnseenLines {
+    /// The file.
+    pub path: String,
+    /// How many.
+    pub lines: u64,
+    /// The last call that may have written them (inferred, not shown).
+    pub event: Option<EventId>,
+    /// The 1-based line of that call in its trace file.
+    pub line: Option<u64>,
+    /// The text of that call, cut.
+    pub command: Option<String>,
+}
 
 /// A text that showed GT lines to the agent before it wrote them.
 #[derive(Debug, Clone, Serialize)]
@@ -24,6 +75,9 @@ pub struct Exposure {
     pub line: u64,
     /// The command or call behind it, cut.
     pub command: Option<String>,
+    /// The GT file is prose; such exposures count neither for E nor for X.
+    #[serde(skip)]
+    pub prose: bool,
 }
 
 /// Where the added lines of the final patch came from, in lines.
@@ -64,6 +118,12 @@ pub struct Provenance {
     /// `x` with its parts (code files only).
     #[serde(skip)]
     pub x_ratio: Ratio,
+    /// The same over prose files; printed apart, never judged.
+    #[serde(skip)]
+    pub e_prose: Ratio,
+    /// The same over prose files; printed apart, never judged.
+    #[serde(skip)]
+    pub x_prose: Ratio,
     /// Of the distinctive GT lines in the final patch, those that the agent typed first.
     #[serde(skip)]
     pub shared_typed: Ratio,
@@ -74,6 +134,12 @@ pub struct Provenance {
     /// there: they stood in it before the agent's first action.
     #[serde(skip)]
     pub preapplied_lines: u64,
+    /// Lines of the patch that no event holds, by file.
+    #[serde(skip)]
+    pub unseen: Vec<UnseenLines>,
+    /// Lines that could not be searched for: too short, or one of too many that look alike.
+    #[serde(skip)]
+    pub unsearched: u64,
     /// Paths (relative to the run where possible) that some call of the trace wrote.
     #[serde(skip)]
     pub written_paths: Vec<String>,

@@ -1,0 +1,243 @@
+//! What the calls of a run did to its files: who wrote which, when last, and how much of it is recorded.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ledger::FileStory;
+use super::paths::{PathId, Paths, Place};
+use super::writes::{Writes, command_writes, reads_only, tool_reads_only, tool_writes};
+use crate::trace::event::{Channel, EditOp, Event, EventId};
+
+/// Calls whose result is awaited. Beyond, the oldest counts as done.
+const MAX_PENDING: usize = 4096;
+
+/// Characters of a command that are kept as evidence.
+const COMMAND_CHARS: usize = 300;
+
+/// A call that may have changed files without the trace saying how.
+#[derive(Debug, Clone)]
+pub(super) struct Writer {
+    pub(super) event: EventId,
+    pub(super) line: u64,
+    pub(super) command: String,
+}
+
+impl From<&Event> for Writer {
+    fn from(event: &Event) -> Self {
+        Self {
+            event: event.id,
+            line: event.source.line,
+            command: cut(&event.text),
+        }
+    }
+}
+
+/// What a call changed, until its result tells whether it did.
+#[derive(Debug, Default)]
+struct Pending {
+    known: BTreeSet<PathId>,
+    other: BTreeSet<String>,
+    /// It may have changed any file.
+    tree: bool,
+    /// An edit call, which changes nothing when it fails. A command that fails may have done half.
+    edit: bool,
+}
+
+/// The changes so far.
+#[derive(Debug)]
+pub(super) struct Changes {
+    pub(super) paths: Paths,
+    /// Files of the GT.
+    gt: BTreeSet<PathId>,
+    /// The directory that the agent works in, as last recorded.
+    cwd: Option<String>,
+    stories: BTreeMap<PathId, FileStory>,
+    writers: BTreeMap<PathId, Writer>,
+    tree_writer: Option<Writer>,
+    pending: BTreeMap<EventId, Pending>,
+    /// No call so far could have changed the tree.
+    undisturbed: bool,
+    last_gt_edit: Option<EventId>,
+    written: BTreeSet<String>,
+}
+
+impl Changes {
+    /// Nothing happened yet.
+    pub(super) fn new(paths: Paths, gt: BTreeSet<PathId>) -> Self {
+        Self {
+            paths,
+            gt,
+            cwd: None,
+            stories: BTreeMap::new(),
+            writers: BTreeMap::new(),
+            tree_writer: None,
+            pending: BTreeMap::new(),
+            undisturbed: true,
+            last_gt_edit: None,
+            written: BTreeSet::new(),
+        }
+    }
+
+    /// Remembers where the agent works.
+    pub(super) fn works_in(&mut self, cwd: &str) {
+        self.paths.start_in(cwd);
+        if self.cwd.as_deref() != Some(cwd) {
+            self.cwd = Some(cwd.to_owned());
+        }
+    }
+
+    /// The working directory of an event, as far as recorded.
+    pub(super) fn cwd_of<'a>(&'a self, event: &'a Event) -> Option<&'a str> {
+        event.cwd.as_deref().or(self.cwd.as_deref())
+    }
+
+    /// Whether everything up to now left the tree as the environment made it.
+    pub(super) fn undisturbed(&self) -> bool {
+        self.undisturbed
+    }
+
+    /// A call was made.
+    pub(super) fn call(&mut self, event: &Event) {
+        let tool = event.tool.as_deref().unwrap_or_default();
+        let cwd = self.cwd_of(event);
+        let (looks, writes) = match event.channel {
+            Channel::Command => (
+                reads_only(&event.text),
+                command_writes(&event.text, &self.paths, cwd),
+            ),
+            Channel::ToolCall => (
+                tool_reads_only(tool),
+                tool_writes(tool, &event.text, &self.paths, cwd),
+            ),
+            _ => (false, Writes::default()),
+        };
+        self.undisturbed &= looks;
+        if event.channel == Channel::Edit {
+            self.edit(event);
+        } else if !writes.is_empty() {
+            self.wrote(event, writes);
+        }
+    }
+
+    fn wrote(&mut self, event: &Event, writes: Writes) {
+        let writer = Writer::from(event);
+        for path in &writes.known {
+            self.writers.insert(*path, writer.clone());
+        }
+        if writes.tree {
+            self.tree_writer = Some(writer);
+        }
+        let pending = Pending {
+            known: writes.known,
+            other: writes.other,
+            tree: writes.tree,
+            edit: false,
+        };
+        self.expect(event.id, pending);
+    }
+
+    fn edit(&mut self, event: &Event) {
+        let cwd = self.cwd_of(event).map(str::to_owned);
+        let mut pending = Pending {
+            edit: true,
+            ..Pending::default()
+        };
+        for edit in &event.edits {
+            match self.paths.edited(&edit.path, cwd.as_deref()) {
+                Place::Known(path) => {
+                    pending.known.insert(path);
+                    let story = self.stories.entry(path).or_default();
+                    if edit.op == EditOp::Unrecorded {
+                        story.unrecorded = true;
+                        self.writers.insert(path, Writer::from(event));
+                    } else {
+                        story.recorded = true;
+                    }
+                }
+                Place::Tree(path) if !path.is_empty() => {
+                    pending.other.insert(path);
+                }
+                Place::Tree(_) | Place::Outside => {
+                    pending.other.insert(edit.path.clone());
+                }
+            }
+        }
+        self.expect(event.id, pending);
+    }
+
+    fn expect(&mut self, call: EventId, pending: Pending) {
+        self.pending.insert(call, pending);
+        if self.pending.len() > MAX_PENDING
+            && let Some((oldest, done)) = self.pending.pop_first()
+        {
+            self.confirm(oldest, done);
+        }
+    }
+
+    /// The result of a call is known.
+    pub(super) fn result(&mut self, event: &Event) {
+        let Some(call) = &event.answers else { return };
+        let Some(pending) = self.pending.remove(&call.event) else {
+            return;
+        };
+        let outcome = event.outcome.unwrap_or_default();
+        let done = if pending.edit {
+            outcome.succeeded()
+        } else {
+            !outcome.denied
+        };
+        if done {
+            self.confirm(call.event, pending);
+        }
+    }
+
+    fn confirm(&mut self, call: EventId, done: Pending) {
+        if done.tree || done.known.iter().any(|p| self.gt.contains(p)) {
+            self.last_gt_edit = self.last_gt_edit.max(Some(call));
+        }
+        let known = done.known.iter().map(|p| self.paths.get(*p).to_owned());
+        self.written.extend(known);
+        self.written.extend(done.other);
+    }
+
+    /// A call whose effect the trace does not show may have written any of these files.
+    pub(super) fn may_have_written(&self, files: &[PathId]) -> bool {
+        self.tree_writer.is_some() || files.iter().any(|f| self.writers.contains_key(f))
+    }
+
+    /// What the trace shows of a file.
+    pub(super) fn story(&self, path: PathId) -> FileStory {
+        self.stories.get(&path).copied().unwrap_or_default()
+    }
+
+    /// The last call that may have written a file without the trace saying how.
+    pub(super) fn writer(&self, path: PathId) -> Option<&Writer> {
+        self.writers.get(&path).or(self.tree_writer.as_ref())
+    }
+
+    /// No more results will come: calls without one count as done.
+    pub(super) fn finish(&mut self) {
+        while let Some((call, done)) = self.pending.pop_first() {
+            self.confirm(call, done);
+        }
+    }
+
+    /// The last event that changed a file of the GT.
+    pub(super) fn last_gt_edit(&self) -> Option<EventId> {
+        self.last_gt_edit
+    }
+
+    /// Paths that some call wrote, sorted.
+    pub(super) fn written(&self) -> Vec<String> {
+        self.written.iter().cloned().collect()
+    }
+}
+
+/// The beginning of a text, for evidence.
+pub(super) fn cut(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut out: String = chars.by_ref().take(COMMAND_CHARS).collect();
+    if chars.next().is_some() {
+        out.push('…');
+    }
+    out
+}

@@ -1,0 +1,438 @@
+//! The same text in the shapes in which it can carry code: as it stands, without colours, with JSON
+//! escapes undone, with HTML undone, out of base64.
+//!
+//! Line numbers, diff signs and file names need no layer: they stand between lines, and lines are
+//! searched in text without white space. Each layer is linear in the text, and its size is bounded by
+//! that of the text times a small constant.
+
+use std::borrow::Cow;
+
+use crate::similarity::normalise::squeeze;
+
+/// JSON may be quoted inside JSON this often.
+const MAX_ESCAPE_LEVELS: usize = 3;
+
+/// Shorter runs of base64 letters are words.
+const MIN_BASE64: usize = 128;
+
+/// Lines of wrapped base64 are at least so long, but for the last.
+const MIN_BASE64_LINE: usize = 40;
+
+/// A buffer for squeezed text, used again for every event.
+#[derive(Debug, Default)]
+pub(super) struct Layers {
+    squeezed: Vec<u8>,
+}
+
+impl Layers {
+    /// Calls `visit` with every layer of `text`, squeezed. `encoded` also opens base64, which is for
+    /// texts that an agent is shown; nobody types it.
+    pub(super) fn each(&mut self, text: &str, encoded: bool, mut visit: impl FnMut(&[u8])) {
+        let plain = without_ansi(text);
+        self.show(&plain, &mut visit);
+        let mut escaped: Option<String> = None;
+        for _ in 0..MAX_ESCAPE_LEVELS {
+            let Some(next) = unescaped_lines(escaped.as_deref().unwrap_or(&plain)) else {
+                break;
+            };
+            self.show(&next, &mut visit);
+            escaped = Some(next);
+        }
+        for layer in [Some(plain.as_ref()), escaped.as_deref()]
+            .into_iter()
+            .flatten()
+        {
+            if let Some(html) = html_lines(layer) {
+                self.show(&html, &mut visit);
+            }
+            if encoded {
+                for_each_base64(layer, |decoded| self.show(decoded, &mut visit));
+            }
+        }
+    }
+
+    fn show(&mut self, text: &str, visit: &mut impl FnMut(&[u8])) {
+        self.squeezed.clear();
+        squeeze_into(&mut self.squeezed, text);
+        visit(&self.squeezed);
+    }
+}
+
+/// [`squeeze`], with a fast path for the ASCII that most text is. Lines are independent: no
+/// normalisation reaches across a line feed.
+fn squeeze_into(out: &mut Vec<u8>, text: &str) {
+    if text.is_ascii() {
+        squeeze_ascii(out, text);
+        return;
+    }
+    for line in text.split('\n') {
+        if line.is_ascii() {
+            squeeze_ascii(out, line);
+        } else {
+            out.extend_from_slice(squeeze(line).as_bytes());
+        }
+    }
+}
+
+fn squeeze_ascii(out: &mut Vec<u8>, text: &str) {
+    for word in text.as_bytes().split(|b| !b.is_ascii_graphic()) {
+        out.extend_from_slice(word);
+    }
+}
+
+/// Without terminal control sequences (CSI `ESC [ … letter`, OSC `ESC ] … BEL`, two-character ones).
+pub(super) fn without_ansi(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{1b}') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\u{1b}' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('[') => {
+                // Parameters and intermediates are 0x20..=0x3f; anything else ends the sequence.
+                for c in chars.by_ref() {
+                    if !(' '..='?').contains(&c) {
+                        if c == '\n' {
+                            out.push(c);
+                        }
+                        break;
+                    }
+                }
+            }
+            Some(']') => {
+                for c in chars.by_ref() {
+                    if matches!(c, '\u{7}' | '\u{1b}' | '\n') {
+                        break;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The lines that hold a backslash, with JSON string escapes undone; `None` when nothing changes.
+fn unescaped_lines(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut changed = false;
+    for line in text.split('\n').filter(|l| l.contains('\\')) {
+        changed |= unescape(&mut out, line);
+        out.push('\n');
+    }
+    changed.then_some(out)
+}
+
+/// Undoes JSON escapes (and `\'`, which other languages add). What is no escape stays as it is.
+fn unescape(out: &mut String, line: &str) -> bool {
+    let mut changed = false;
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('\\') {
+        out.push_str(before);
+        let mut chars = after.chars();
+        let decoded = match chars.next() {
+            Some(c @ ('"' | '\\' | '/' | '\'')) => Some(c),
+            Some('n' | 't' | 'r' | 'b' | 'f') => Some('\n'),
+            Some('u') => unicode_escape(&mut chars),
+            _ => None,
+        };
+        match decoded {
+            Some(c) => {
+                out.push(c);
+                changed = true;
+                rest = chars.as_str();
+            }
+            None => {
+                out.push('\\');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    changed
+}
+
+/// Four hexadecimal digits, or two such escapes that are a surrogate pair. Moves `chars` past them.
+fn unicode_escape(chars: &mut std::str::Chars<'_>) -> Option<char> {
+    let unit = hex4(chars)?;
+    if !(0xd800..0xdc00).contains(&unit) {
+        return char::from_u32(unit);
+    }
+    if chars.next() != Some('\\') || chars.next() != Some('u') {
+        return None;
+    }
+    let low = hex4(chars)?;
+    let low = (0xdc00..0xe000).contains(&low).then_some(low - 0xdc00)?;
+    char::from_u32(0x1_0000 + ((unit - 0xd800) << 10) + low)
+}
+
+fn hex4(chars: &mut std::str::Chars<'_>) -> Option<u32> {
+    (0..4).try_fold(0, |value, _| Some(value * 16 + chars.next()?.to_digit(16)?))
+}
+
+/// The lines that look like HTML, with tags removed and entities undone; `None` when there are none.
+fn html_lines(text: &str) -> Option<String> {
+    let mut out = String::new();
+    for line in text.split('\n') {
+        let marked = line.contains("</")
+            || ["&lt;", "&gt;", "&amp;", "&quot;", "&#"]
+                .iter()
+                .any(|e| line.contains(e));
+        if marked {
+            entities(&mut out, &without_tags(line));
+            out.push('\n');
+        }
+    }
+    (!out.is_empty()).then_some(out)
+}
+
+/// Without `<tag …>` and `</tag>`; a `<` that opens no tag stays.
+fn without_tags(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('<') {
+        out.push_str(before);
+        if !after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') {
+            out.push('<');
+            rest = after;
+            continue;
+        }
+        match after.split_once('>') {
+            Some((_, tail)) => rest = tail,
+            // No tag closes any more. Looking again at the next `<` would be quadratic.
+            None => {
+                out.push('<');
+                rest = after;
+                break;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Undoes the entities that code is written with.
+fn entities(out: &mut String, text: &str) {
+    /// The longest entity that is looked at.
+    const LONGEST: usize = 10;
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        out.push_str(before);
+        let entity = after.char_indices().take(LONGEST).find(|(_, c)| *c == ';');
+        let decoded = entity.and_then(|(at, _)| {
+            let (name, tail) = after.split_at_checked(at)?;
+            Some((entity_char(name)?, tail.strip_prefix(';')?))
+        });
+        match decoded {
+            Some((c, tail)) => {
+                out.push(c);
+                rest = tail;
+            }
+            None => {
+                out.push('&');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+}
+
+fn entity_char(name: &str) -> Option<char> {
+    match name {
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "amp" => Some('&'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        "nbsp" => Some(' '),
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let value = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                None => number.parse().ok()?,
+            };
+            char::from_u32(value)
+        }
+    }
+}
+
+/// Finds long runs of base64, wrapped or not, and shows what they hold when it is text.
+fn for_each_base64(text: &str, mut show: impl FnMut(&str)) {
+    let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '\n' | '\r');
+    for run in text.split(|c| !inside(c)).filter(|r| r.len() >= MIN_BASE64) {
+        // A block of a wrapped text ends with a shorter line; words around it are short lines too.
+        let mut block = String::new();
+        for line in run.split(['\n', '\r']).filter(|l| !l.is_empty()) {
+            block.push_str(line);
+            if line.len() < MIN_BASE64_LINE {
+                decode_block(&block, &mut show);
+                block.clear();
+            }
+        }
+        decode_block(&block, &mut show);
+    }
+}
+
+fn decode_block(block: &str, show: &mut impl FnMut(&str)) {
+    if block.len() < MIN_BASE64 {
+        return;
+    }
+    let mut bytes = Vec::with_capacity(block.len() / 4 * 3);
+    let (mut bits, mut held) = (0u32, 0u32);
+    for value in block.bytes().filter_map(base64_value) {
+        bits = (bits << 6 | value) & 0xfff_ffff;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held & 0xff) as u8);
+        }
+    }
+    // Words that are no base64 decode to bytes that are no UTF-8; a word after the block spoils its end.
+    let valid = match std::str::from_utf8(&bytes) {
+        Ok(text) => text,
+        Err(error) => bytes
+            .get(..error.valid_up_to())
+            .and_then(|b| std::str::from_utf8(b).ok())
+            .unwrap_or_default(),
+    };
+    if valid.len() >= MIN_BASE64 / 4 * 3 {
+        show(valid);
+    }
+}
+
+fn base64_value(byte: u8) -> Option<u32> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all(text: &str) -> Vec<String> {
+        let mut out = Vec::new();
+        Layers::default().each(text, true, |s| {
+            out.push(String::from_utf8(s.to_vec()).unwrap())
+        });
+        out
+    }
+
+    fn shows(text: &str, wanted: &str) -> bool {
+        all(text).iter().any(|layer| layer.contains(wanted))
+    }
+
+    #[test]
+    fn shapes_in_which_code_arrives() {
+        let code = "if(a<b&&s==\"x\"){";
+        for text in [
+            "  if (a < b && s == \"x\") {",
+            "+\tif (a < b && s == \"x\") {\r",
+            "\u{1b}[32m+\u{1b}[m\u{1b}[32mif (a <\u{1b}[0m b && s == \"x\") {\u{1b}[m",
+            "\u{1b}]8;;file:///x\u{7}if (a < b && s == \"x\") {",
+            r#"{"content":"\tif (a < b && s == \"x\") {\n\t\treturn\n"}"#,
+            r#"{"content":"if (a \u003c b \u0026\u0026 s == \"x\") {\r\n"}"#,
+            r#""{\"content\":\"if (a < b && s == \\\"x\\\") {\\n\"}""#,
+            "<td>if (a &lt; b &amp;&amp; s == &quot;x&quot;) {</td>",
+            "<span class=\"k\">if</span> (a &#60; b &#x26;&amp; s == &#34;x&#34;) {",
+            r#"{"html":"<td>if (a &lt; b &amp;&amp; s == &quot;x&quot;) {<\/td>"}"#,
+        ] {
+            assert!(shows(text, code), "{text}: {:?}", all(text));
+        }
+    }
+
+    #[test]
+    fn escapes_of_the_code_itself_survive() {
+        assert!(shows(r#"{"c":"print(\"a\\n\")"}"#, r#"print("a\n")"#));
+        assert!(shows(r#"print("a\n")"#, r#"print("a\n")"#));
+        assert!(shows(r#""😀x\ud83d""#, "😀x\\ud83d"));
+    }
+
+    #[test]
+    fn base64_plain_and_wrapped() {
+        let code = "func Rebalance(ctx context.Context, shards []Shard) error {\n".repeat(3);
+        let encoded = encode(code.as_bytes());
+        let wrapped: Vec<&str> = encoded
+            .as_bytes()
+            .chunks(60)
+            .map(|c| std::str::from_utf8(c).unwrap())
+            .collect();
+        let wanted = "Rebalance(ctxcontext.Context,shards[]Shard)error{";
+        assert!(shows(&encoded, wanted));
+        assert!(shows(
+            &format!("content\n{}\ndone", wrapped.join("\n")),
+            wanted
+        ));
+        assert!(shows(
+            &format!("{{\"content\":\"{}\\n\"}}", wrapped.join("\\n")),
+            wanted
+        ));
+        let mut shown = 0;
+        Layers::default().each(&encoded, false, |_| shown += 1);
+        assert_eq!(shown, 1, "typed text is not decoded");
+    }
+
+    fn encode(bytes: &[u8]) -> String {
+        const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut out = String::new();
+        for chunk in bytes.chunks(3) {
+            let n =
+                chunk.iter().fold(0u32, |n, b| n << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
+            for i in 0..=chunk.len() {
+                out.push(char::from(LETTERS[(n >> (18 - 6 * i) & 63) as usize]));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn hostile_text_stays_linear() {
+        let big = 2_000_000;
+        for unit in [
+            "<", "&", "\\", "<a", "&#", "\u{1b}[", "\\u", "\u{1b}]", "A", "</",
+        ] {
+            let text = unit.repeat(big / unit.len()) + "</x> &lt;";
+            let mut shown = 0;
+            Layers::default().each(&text, true, |s| shown += s.len());
+            assert!(shown <= text.len() * 8);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_fast_path_is_squeeze(text in any::<String>(), ascii in "[ -~\t\r\n\u{1b}\0]{0,40}", mixed in "[a-zé\u{301}\n ａ]{0,30}") {
+            for t in [&text, &ascii, &mixed] {
+                let mut out = Vec::new();
+                squeeze_into(&mut out, t);
+                prop_assert_eq!(String::from_utf8(out).unwrap(), squeeze(t));
+            }
+        }
+
+        #[test]
+        fn json_is_undone(text in any::<String>()) {
+            let wanted = squeeze(&text);
+            let json = serde_json::to_string(&text).unwrap();
+            prop_assert!(all(&json).iter().any(|l| l.contains(&wanted)), "{json}");
+            let twice = serde_json::to_string(&json).unwrap();
+            prop_assert!(all(&twice).iter().any(|l| l.contains(&wanted)), "{twice}");
+        }
+
+        #[test]
+        fn never_panics(text in any::<String>(), odd in "[<>&#;\\\\u{}0-9a-fA-Z\u{1b}\\[\\]=+/\n]{0,300}") {
+            all(&text);
+            all(&odd);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The ledger: every added line of the final patch, with its origin.
+
+use super::lines::{Line, Lines};
+use super::model::{AddedFile, Ledger};
+
+/// Where a line came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    Authored,
+    SeenFirst,
+    Starter,
+    Prompt,
+    Unseen,
+    Generated,
+    Unrecorded,
+}
+
+/// What the trace shows of a file of the patch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct FileStory {
+    /// A call wrote it whose content the trace holds.
+    pub(super) recorded: bool,
+    /// A call wrote it whose content the format does not keep.
+    pub(super) unrecorded: bool,
+}
+
+/// The origins of the lines of one file, in order.
+///
+/// A line too short to be told from others (a bracket) follows the line before it in its file, or else
+/// the line after it; in a file of such lines only, the calls that wrote the file decide.
+pub(super) fn origins(
+    file: &AddedFile,
+    index: usize,
+    lines: &Lines,
+    story: FileStory,
+) -> Vec<Origin> {
+    if file.generated {
+        return vec![Origin::Generated; file.lines.len()];
+    }
+    let empty = Vec::new();
+    let ids = lines.patch.get(index).unwrap_or(&empty);
+    let known: Vec<Option<Origin>> = ids
+        .iter()
+        .map(|id| {
+            let line = lines.all.get((*id)? as usize)?;
+            Some(origin(line, story))
+        })
+        .collect();
+    let alone = if story.recorded {
+        Origin::Authored
+    } else if story.unrecorded {
+        Origin::Unrecorded
+    } else {
+        Origin::Unseen
+    };
+    let first = known.iter().copied().flatten().next().unwrap_or(alone);
+    known
+        .into_iter()
+        .scan(first, |last, origin| {
+            *last = origin.unwrap_or(*last);
+            Some(*last)
+        })
+        .collect()
+}
+
+/// The origin of a line that is long enough to be followed.
+fn origin(line: &Line, story: FileStory) -> Origin {
+    if line.prompt && line.long {
+        Origin::Prompt
+    } else if line.authored && line.seen.is_none() {
+        Origin::Authored
+    } else if line.starter {
+        Origin::Starter
+    } else if line.seen.is_some() {
+        Origin::SeenFirst
+    } else if story.unrecorded {
+        Origin::Unrecorded
+    } else {
+        Origin::Unseen
+    }
+}
+
+/// Counts origins.
+pub(super) fn count(ledger: &mut Ledger, origins: &[Origin]) {
+    for origin in origins {
+        *match origin {
+            Origin::Authored => &mut ledger.authored,
+            Origin::SeenFirst => &mut ledger.seen_first,
+            Origin::Starter => &mut ledger.starter,
+            Origin::Prompt => &mut ledger.prompt,
+            Origin::Unseen => &mut ledger.unseen,
+            Origin::Generated => &mut ledger.generated,
+            Origin::Unrecorded => &mut ledger.unrecorded,
+        } += 1;
+    }
+}

@@ -1,0 +1,161 @@
+//! The lines that are followed through a trace, and what is known of each.
+//!
+//! A line is known by its text without white space. Lines of the GT and of the final patch are one set:
+//! an equal text is one line, whoever wrote it.
+
+use std::collections::HashMap;
+
+use super::model::Inputs;
+use super::needles::{NeedleId, Needles, WINDOW};
+use super::paths::{PathId, Paths};
+use crate::similarity::normalise::squeeze;
+
+/// A line of that many characters is evidence of a showing by itself.
+const VERY_LONG: usize = 60;
+
+/// Lines below that are too common to be evidence of a showing at all.
+const LONG: usize = 16;
+
+/// Index of a text that showed something new.
+pub(super) type ShowingId = u32;
+
+/// One line and its story. The first event that holds it decides; later ones change nothing.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    /// Distinctive lines of the GT with this text, as indices.
+    pub(super) gt: Vec<u32>,
+    /// Files of the GT or the patch that have it.
+    pub(super) files: Vec<PathId>,
+    /// It stands in the final patch.
+    pub(super) in_patch: bool,
+    /// Long enough to be evidence, together with others.
+    pub(super) long: bool,
+    /// Long enough to be evidence alone.
+    pub(super) very_long: bool,
+    /// It stands in the starter tree.
+    pub(super) starter: bool,
+    /// It stands in the prompt.
+    pub(super) prompt: bool,
+    /// The agent wrote it, sooner or later.
+    pub(super) authored: bool,
+    /// An output held it before the agent wrote it, however little that proves.
+    pub(super) shown: bool,
+    /// The showing that exposed it as a line of the GT.
+    pub(super) exposed: Option<ShowingId>,
+    /// The showing by which it came in, as a line of the patch.
+    pub(super) seen: Option<ShowingId>,
+    /// That showing was a sub-agent's report, whose own trace may follow.
+    pub(super) reported: bool,
+    /// A read of the tree showed it before any call could have put it there.
+    pub(super) preapplied: bool,
+    /// The last event that held it, to count it once an event.
+    pub(super) stamp: u64,
+}
+
+impl Line {
+    /// The agent wrote it before it was shown.
+    pub(super) fn typed(&self) -> bool {
+        self.authored && !self.shown
+    }
+}
+
+/// All lines, with the search for them.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) all: Vec<Line>,
+    needles: Needles,
+    /// For each file and line of the patch, the line that it is; `None` when it is too short.
+    pub(super) patch: Vec<Vec<Option<NeedleId>>>,
+    /// Lines that cannot be searched for.
+    pub(super) unsearched: u64,
+}
+
+impl Lines {
+    /// Merges the lines of GT and patch and prepares the search.
+    pub(super) fn new(inputs: &Inputs<'_>, paths: &mut Paths) -> Self {
+        let mut texts: Vec<String> = Vec::new();
+        let mut by_text: HashMap<String, NeedleId> = HashMap::new();
+        let mut out = Self::default();
+        let mut add = |text: String, all: &mut Vec<Line>| -> Option<NeedleId> {
+            if text.len() < WINDOW {
+                return None;
+            }
+            if let Some(id) = by_text.get(&text) {
+                return Some(*id);
+            }
+            let id = NeedleId::try_from(all.len()).ok()?;
+            let length = text.chars().take(VERY_LONG).count();
+            all.push(Line {
+                long: length >= LONG,
+                very_long: length >= VERY_LONG,
+                ..Line::default()
+            });
+            by_text.insert(text.clone(), id);
+            texts.push(text);
+            Some(id)
+        };
+        let gt_files: Vec<PathId> = inputs.gt_paths.iter().map(|p| paths.add(p)).collect();
+        for (index, line) in (0u32..).zip(inputs.lines) {
+            let Some(id) = add(squeeze(&line.squeezed), &mut out.all) else {
+                out.unsearched += 1;
+                continue;
+            };
+            if let Some(known) = out.all.get_mut(id as usize) {
+                known.gt.push(index);
+                known.in_patch |= line.shared;
+                known.files.extend(gt_files.get(line.file));
+            }
+        }
+        for file in inputs.patch {
+            let path = paths.add(&file.path);
+            let ids = file.lines.iter().map(|line| {
+                let id = add(squeeze(&line.text), &mut out.all)?;
+                let known = out.all.get_mut(id as usize)?;
+                known.in_patch = true;
+                known.starter |= line.starter;
+                if known.files.last() != Some(&path) {
+                    known.files.push(path);
+                }
+                Some(id)
+            });
+            out.patch.push(ids.collect());
+        }
+        out.needles = Needles::new(texts.iter().map(String::as_str));
+        out.drop_unsearched();
+        out
+    }
+
+    /// A line by its number.
+    pub(super) fn get(&self, id: NeedleId) -> Option<&Line> {
+        self.all.get(id as usize)
+    }
+
+    /// A line by its number.
+    pub(super) fn get_mut(&mut self, id: NeedleId) -> Option<&mut Line> {
+        self.all.get_mut(id as usize)
+    }
+
+    /// Calls `hit` for every occurrence of a line in squeezed text.
+    pub(super) fn scan(&mut self, squeezed: &[u8], mut hit: impl FnMut(NeedleId, &mut Line)) {
+        let Self { all, needles, .. } = self;
+        needles.scan(squeezed, |id| {
+            if let Some(line) = all.get_mut(id as usize) {
+                hit(id, line);
+            }
+        });
+    }
+
+    /// Lines that are not searched are treated like short ones: nothing is said of them.
+    fn drop_unsearched(&mut self) {
+        let skipped = self.needles.skipped();
+        self.unsearched += skipped.len() as u64;
+        if skipped.is_empty() {
+            return;
+        }
+        for id in self.patch.iter_mut().flatten() {
+            if id.is_some_and(|id| skipped.binary_search(&id).is_ok()) {
+                *id = None;
+            }
+        }
+    }
+}

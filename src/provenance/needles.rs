@@ -1,0 +1,285 @@
+//! Finding many known lines in much text: one pass, exact, whatever the number of lines.
+//!
+//! Every line is represented by one window of eight bytes out of it, the one that fewest other lines
+//! share. The scan keeps the last eight bytes of the text in a register, asks a bit set whether any
+//! line has such a window, and compares the bytes around it when one does. An automaton over whole
+//! lines does the same work at a tenth of the speed once there are thousands of lines, and needs far
+//! more memory.
+//!
+//! Lines and text come from the party under audit, so the work must be bounded for any of them: of
+//! lines that share their window only [`MAX_PER_WINDOW`] are searched (the others are reported by
+//! [`Needles::skipped`]), and a line is compared by its first [`MAX_COMPARED`] bytes.
+
+use std::collections::HashMap;
+
+/// Bytes of a window. A line must have that many to be searched.
+pub(super) const WINDOW: usize = 8;
+
+/// Lines with the same rarest window beyond this number are not searched. Real patches stay below 5;
+/// a patch that was made to slow the search down does not.
+const MAX_PER_WINDOW: usize = 32;
+
+/// A longer line is found when its first so many bytes are.
+const MAX_COMPARED: usize = 512;
+
+/// Slots that count how many lines share a window; collisions only make the choice less good.
+const SKETCH_SLOTS: usize = 1 << 20;
+
+/// Number of a line in the order of insertion.
+pub(super) type NeedleId = u32;
+
+/// A line to be found.
+#[derive(Debug, Clone, Copy)]
+struct Needle {
+    /// Where its bytes begin in the arena.
+    start: usize,
+    /// How many of them are compared.
+    len: usize,
+    /// Offset of its window.
+    window_at: usize,
+}
+
+/// The lines to be found, compiled.
+#[derive(Debug, Default)]
+pub(super) struct Needles {
+    /// All lines, one after the other.
+    arena: Vec<u8>,
+    needles: Vec<Needle>,
+    /// Which windows may occur, by hash.
+    filter: Vec<u64>,
+    /// 64 minus the number of bits of a filter index.
+    shift: u32,
+    /// Lines by window.
+    by_window: HashMap<u64, Vec<NeedleId>>,
+    skipped: Vec<NeedleId>,
+}
+
+impl Needles {
+    /// Compiles lines (without white space; equal ones must have been merged). Lines shorter than
+    /// [`WINDOW`] bytes are never found.
+    pub(super) fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut out = Self::default();
+        for line in lines {
+            let start = out.arena.len();
+            out.arena.extend_from_slice(line.as_bytes());
+            out.needles.push(Needle {
+                start,
+                len: line.len().min(MAX_COMPARED),
+                window_at: 0,
+            });
+        }
+        out.choose_windows();
+        out.build_filter();
+        out
+    }
+
+    /// Lines that are not searched, since too many others have the same window.
+    pub(super) fn skipped(&self) -> &[NeedleId] {
+        &self.skipped
+    }
+
+    /// Calls `hit` for every occurrence of a line in `text`, which must be squeezed like the lines.
+    pub(super) fn scan(&self, text: &[u8], mut hit: impl FnMut(NeedleId)) {
+        if self.by_window.is_empty() {
+            return;
+        }
+        let mut window = 0u64;
+        for (i, byte) in text.iter().enumerate() {
+            window = (window >> 8) | (u64::from(*byte) << 56);
+            if !self.may_occur(window) {
+                continue;
+            }
+            let Some(ids) = self.by_window.get(&window) else {
+                continue;
+            };
+            // The window ends at i; a NUL-free text has no full window before the eighth byte.
+            let Some(window_start) = (i + 1).checked_sub(WINDOW) else {
+                continue;
+            };
+            for id in ids {
+                if self.stands_at(*id, text, window_start) {
+                    hit(*id);
+                }
+            }
+        }
+    }
+
+    fn may_occur(&self, window: u64) -> bool {
+        let slot = hash(window) >> self.shift;
+        self.filter
+            .get((slot >> 6) as usize)
+            .is_some_and(|word| word >> (slot & 63) & 1 == 1)
+    }
+
+    /// The line stands in `text` so that its window is at `window_start`.
+    fn stands_at(&self, id: NeedleId, text: &[u8], window_start: usize) -> bool {
+        let Some(needle) = self.needles.get(id as usize) else {
+            return false;
+        };
+        window_start
+            .checked_sub(needle.window_at)
+            .and_then(|start| text.get(start..start + needle.len))
+            .is_some_and(|found| Some(found) == self.bytes(needle))
+    }
+
+    fn bytes(&self, needle: &Needle) -> Option<&[u8]> {
+        self.arena.get(needle.start..needle.start + needle.len)
+    }
+
+    /// For each line, the window that fewest lines share, the first of equals.
+    fn choose_windows(&mut self) {
+        let mut shared = vec![0u16; SKETCH_SLOTS];
+        for needle in &self.needles {
+            for (_, window) in windows(self.bytes(needle).unwrap_or_default()) {
+                if let Some(count) = shared.get_mut(sketch_slot(window)) {
+                    *count = count.saturating_add(1);
+                }
+            }
+        }
+        let chosen: Vec<Option<(usize, u64)>> = self
+            .needles
+            .iter()
+            .map(|needle| {
+                windows(self.bytes(needle).unwrap_or_default())
+                    .min_by_key(|(_, w)| shared.get(sketch_slot(*w)).copied().unwrap_or(0))
+            })
+            .collect();
+        for (id, choice) in chosen.into_iter().enumerate() {
+            let (Some((at, window)), Ok(id32)) = (choice, NeedleId::try_from(id)) else {
+                continue;
+            };
+            let ids = self.by_window.entry(window).or_default();
+            if ids.len() >= MAX_PER_WINDOW {
+                self.skipped.push(id32);
+                continue;
+            }
+            ids.push(id32);
+            if let Some(needle) = self.needles.get_mut(id) {
+                needle.window_at = at;
+            }
+        }
+    }
+
+    /// A bit for every window; sixteen times as many bits as windows keep false alarms near 6 %.
+    fn build_filter(&mut self) {
+        let bits = (self.by_window.len().max(64) * 16)
+            .next_power_of_two()
+            .trailing_zeros();
+        self.shift = 64 - bits;
+        self.filter = vec![0; 1 << (bits - 6)];
+        for window in self.by_window.keys() {
+            let slot = hash(*window) >> self.shift;
+            if let Some(word) = self.filter.get_mut((slot >> 6) as usize) {
+                *word |= 1 << (slot & 63);
+            }
+        }
+    }
+}
+
+/// Multiplicative hash (Fibonacci hashing); its high bits are used.
+fn hash(window: u64) -> u64 {
+    window.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn sketch_slot(window: u64) -> usize {
+    (hash(window) >> (64 - SKETCH_SLOTS.trailing_zeros())) as usize
+}
+
+/// All windows of a text with their offsets, in the byte order in which the scan builds them.
+fn windows(bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
+    bytes
+        .windows(WINDOW)
+        .enumerate()
+        .filter_map(|(at, w)| Some((at, u64::from_le_bytes(w.try_into().ok()?))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn found(lines: &[&str], text: &str) -> BTreeSet<NeedleId> {
+        let mut out = BTreeSet::new();
+        Needles::new(lines.iter().copied()).scan(text.as_bytes(), |id| {
+            out.insert(id);
+        });
+        out
+    }
+
+    #[test]
+    fn finds_lines_anywhere() {
+        let lines = ["returncompute(a,b)", "iferr!=nil{", "short", "中文标识符=1"];
+        assert_eq!(
+            found(&lines, "x+returncompute(a,b)+iferr!=nil{"),
+            [0, 1].into()
+        );
+        assert_eq!(found(&lines, "returncompute(a,b"), [].into());
+        assert_eq!(found(&lines, "shortshort"), [].into());
+        assert_eq!(found(&lines, "中文标识符=1"), [3].into());
+        assert_eq!(found(&lines, ""), [].into());
+        assert_eq!(found(&[], "returncompute(a,b)"), [].into());
+    }
+
+    #[test]
+    fn a_window_of_zero_bytes_at_the_start_is_no_hit() {
+        // The register starts as zeros; text before its eighth byte has no window yet.
+        assert_eq!(found(&["\0\0\0\0\0\0\0\0"], "\0\0\0"), [].into());
+        assert_eq!(found(&["\0\0\0\0\0\0\0\0"], "\0\0\0\0\0\0\0\0"), [0].into());
+    }
+
+    #[test]
+    fn long_lines_are_found_by_their_beginning() {
+        let line: String = (0..600)
+            .map(|i| char::from(b'a' + (i * 7 % 26) as u8))
+            .collect();
+        assert_eq!(found(&[&line], &line), [0].into());
+        assert_eq!(found(&[&line], &line[..512]), [0].into());
+        assert_eq!(found(&[&line], &line[..511]), [].into());
+    }
+
+    #[test]
+    fn lines_with_one_window_are_capped_and_reported() {
+        let lines: Vec<String> = (8..200).map(|n| "a".repeat(n)).collect();
+        let needles = Needles::new(lines.iter().map(String::as_str));
+        assert_eq!(needles.skipped().len(), 192 - MAX_PER_WINDOW);
+        let mut hits = 0;
+        needles.scan("a".repeat(50).as_bytes(), |_| hits += 1);
+        assert!(hits >= MAX_PER_WINDOW);
+    }
+
+    #[test]
+    fn ordinary_lines_are_all_searched() {
+        let lines: Vec<String> = (0..20_000)
+            .map(|i| format!("result.field{}=source.field{}(ctx,{i})", i % 700, i % 300))
+            .collect();
+        let needles = Needles::new(lines.iter().map(String::as_str));
+        assert_eq!(needles.skipped(), &[] as &[NeedleId]);
+        let text = lines.concat();
+        let mut seen = vec![false; lines.len()];
+        needles.scan(text.as_bytes(), |id| seen[id as usize] = true);
+        assert!(seen.iter().all(|s| *s));
+    }
+
+    proptest! {
+        #[test]
+        fn finds_what_a_plain_search_finds(
+            lines in proptest::collection::btree_set("[abc]{8,14}|[a-f]{8,20}", 0..12),
+            parts in proptest::collection::vec("[abc]{0,10}", 0..8),
+            at in any::<prop::sample::Index>(),
+        ) {
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let mut text = parts.concat();
+            if !lines.is_empty() {
+                text.push_str(lines[at.index(lines.len())]);
+            }
+            text.push_str(&parts.concat());
+            let plain: BTreeSet<NeedleId> = (0u32..)
+                .zip(&lines)
+                .filter(|(_, l)| text.contains(**l))
+                .map(|(i, _)| i)
+                .collect();
+            prop_assert_eq!(found(&lines, &text), plain);
+        }
+    }
+}

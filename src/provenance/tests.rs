@@ -1,0 +1,696 @@
+//! Sessions made by hand: what each shape of writing, showing and reading back is taken for.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::model::{Ledger, Provenance};
+use super::{AddedFile, AddedLine, Inputs, Tracker};
+use crate::similarity::model::{DistinctiveLine, Ratio};
+use crate::similarity::normalise::squeeze;
+use crate::trace::event::{
+    Actor, CallRef, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
+};
+
+/// The reference of an invented task: a file of code, one of prose.
+const CODE: [&str; 6] = [
+    "func Rebalance(ctx context.Context, shards []Shard) error {",
+    "\tfor index, shard := range shards {",
+    "\t\tif shard.Load() > maximumLoad {",
+    "\t\t\treturn fmt.Errorf(\"shard %d is overloaded\", index)",
+    "\t\tshard.weight = computeWeight(shard, index)",
+    "\treturn commitPlacement(ctx, shards)",
+];
+const PROSE: [&str; 3] = [
+    "Rebalancing moves a shard when its load exceeds the maximum.",
+    "The weight of a shard is computed from its load and index.",
+    "Placements are committed once all shards were looked at.",
+];
+
+/// A session under construction.
+#[derive(Debug, Default)]
+struct Session {
+    events: Vec<Event>,
+    actor: Actor,
+}
+
+impl Session {
+    fn push(&mut self, channel: Channel, text: &str) -> &mut Event {
+        let record = self.events.len() as u32 + 1;
+        let id = EventId {
+            file: 0,
+            record,
+            sub: 0,
+        };
+        let source = Source {
+            file: 0,
+            line: u64::from(record),
+            bytes: 0..0,
+        };
+        let mut event = Event::new(id, source, channel, text);
+        event.actor = self.actor.clone();
+        self.events.push(event);
+        self.events.last_mut().unwrap()
+    }
+
+    fn say(&mut self, text: &str) {
+        self.push(Channel::Assistant, text);
+    }
+
+    /// A call and what it returned.
+    fn call(&mut self, channel: Channel, tool: &str, text: &str, output: &str) -> &mut Event {
+        let call = self.push(channel, text);
+        call.tool = Some(tool.into());
+        let answers = CallRef {
+            event: call.id,
+            channel,
+            tool: call.tool.clone(),
+            text: text.into(),
+            line: call.source.line,
+        };
+        let event = self.push(Channel::Output, output);
+        event.answers = Some(Arc::new(answers));
+        event.outcome = Some(Outcome::default());
+        event
+    }
+
+    fn run(&mut self, command: &str, output: &str) -> &mut Event {
+        self.call(Channel::Command, "shell", command, output)
+    }
+
+    fn edit(&mut self, path: &str, op: EditOp, new: Option<&str>) -> &mut Event {
+        self.call(Channel::Edit, "Edit", new.unwrap_or_default(), "done");
+        let call = self.events.len() - 2;
+        self.events[call].edits.push(FileEdit {
+            path: path.into(),
+            op,
+            old: None,
+            new: new.map(str::to_owned),
+        });
+        self.events.last_mut().unwrap()
+    }
+
+    fn write(&mut self, path: &str, lines: &[&str]) {
+        self.edit(path, EditOp::Write, Some(&lines.join("\n")));
+    }
+}
+
+/// The task and the final patch, in a form that tests change.
+struct Task {
+    gt_paths: Vec<String>,
+    lines: Vec<DistinctiveLine>,
+    patch: Vec<AddedFile>,
+    prompt: String,
+}
+
+impl Task {
+    /// GT of code and prose; the patch holds `patched` in `pkg/rebalance.go`.
+    fn new(patched: &[&str]) -> Self {
+        let distinctive = |file: usize, prose: bool| {
+            move |(i, raw): (usize, &&str)| DistinctiveLine {
+                file,
+                gt_line: i as u32 * 2 + 10,
+                squeezed: squeeze(raw),
+                raw: (*raw).into(),
+                long: squeeze(raw).chars().count() >= 16,
+                shared: patched.contains(raw),
+                prose,
+            }
+        };
+        let code = CODE.iter().enumerate().map(distinctive(0, false));
+        let prose = PROSE.iter().enumerate().map(distinctive(1, true));
+        let lines = patched.iter().map(|l| AddedLine {
+            text: (*l).into(),
+            starter: false,
+        });
+        Self {
+            gt_paths: vec!["pkg/rebalance.go".into(), "docs/rebalance.md".into()],
+            lines: code.chain(prose).collect(),
+            patch: vec![AddedFile {
+                path: "pkg/rebalance.go".into(),
+                generated: false,
+                lines: lines.collect(),
+            }],
+            prompt: "Shards shall be rebalanced.".into(),
+        }
+    }
+
+    fn track(&self, session: &Session) -> Provenance {
+        let mut tracker = Tracker::new(&Inputs {
+            gt_paths: &self.gt_paths,
+            lines: &self.lines,
+            patch: &self.patch,
+            prompt: &self.prompt,
+            starter_known: true,
+        });
+        for event in &session.events {
+            tracker.event(event);
+        }
+        tracker.finish()
+    }
+}
+
+fn track(patched: &[&str], build: impl FnOnce(&mut Session)) -> Provenance {
+    let mut session = Session::default();
+    build(&mut session);
+    Task::new(patched).track(&session)
+}
+
+fn all_typed(p: &Provenance) {
+    assert_eq!(p.e_ratio, Ratio::new(0, 6));
+    assert_eq!(p.shared_typed, Ratio::new(6, 6));
+    assert_eq!(
+        p.ledger.unwrap(),
+        Ledger {
+            authored: 6,
+            ..Ledger::default()
+        }
+    );
+    assert!(p.exposures.is_empty());
+}
+
+fn all_exposed(p: &Provenance) {
+    assert_eq!(p.e_ratio, Ratio::new(6, 6));
+    assert_eq!(p.x_ratio, Ratio::new(6, 6));
+    assert_eq!(p.shared_typed, Ratio::new(0, 6));
+    assert_eq!(
+        p.ledger.unwrap(),
+        Ledger {
+            seen_first: 6,
+            ..Ledger::default()
+        }
+    );
+}
+
+#[test]
+fn typed_in_every_way_that_there_is() {
+    let text = CODE.join("\n");
+    let json = serde_json::to_string(&text).unwrap();
+    let ways: [(&str, &dyn Fn(&mut Session)); 7] = [
+        ("write", &|s| s.write("pkg/rebalance.go", &CODE)),
+        ("heredoc", &|s| {
+            s.run(&format!("cat > pkg/rebalance.go <<'EOF'\n{text}\nEOF"), "");
+        }),
+        ("patch", &|s| {
+            let plus: Vec<String> = CODE.iter().map(|l| format!("+{l}")).collect();
+            s.run(
+                &format!(
+                    "git apply - <<'EOF'\n@@ -0,0 +1,6 @@\n{}\nEOF",
+                    plus.join("\n")
+                ),
+                "",
+            );
+        }),
+        ("python", &|s| {
+            s.run(
+                &format!("python3 -c 'open(\"pkg/rebalance.go\",\"w\").write({json})'"),
+                "",
+            );
+        }),
+        ("another tool", &|s| {
+            s.call(
+                Channel::ToolCall,
+                "mcp__fs__put",
+                &format!("{{\"content\":{json}}}"),
+                "ok",
+            );
+        }),
+        ("message first", &|s| {
+            s.say(&format!("I would write:\n```go\n{text}\n```"))
+        }),
+        ("thought first", &|s| {
+            s.push(Channel::Reasoning, &text);
+        }),
+    ];
+    for (name, way) in ways {
+        // However it was typed, seeing it again later changes nothing.
+        let p = track(&CODE, |s| {
+            way(s);
+            s.run("cat pkg/rebalance.go", &text);
+            s.run("curl -s https://example.org/135.patch", &text);
+            s.run("git show 0a1b2c3d4e", &text);
+        });
+        println!("{name}");
+        all_typed(&p);
+    }
+}
+
+#[test]
+fn shown_first_in_every_form() {
+    let text = CODE.join("\n");
+    let each = |f: &dyn Fn(usize, &str) -> String| -> String {
+        let lines: Vec<String> = CODE.iter().enumerate().map(|(i, l)| f(i, l)).collect();
+        lines.join("\n")
+    };
+    let forms = [
+        each(&|_, l| format!("+{l}")),
+        each(&|i, l| format!("{:>6}\t{l}", i + 1)),
+        each(&|i, l| format!("{:>5}→{l}", i + 1)),
+        each(&|i, l| format!("pkg/rebalance.go:{}:{l}", i + 1)),
+        each(&|_, l| format!("\u{1b}[32m+\u{1b}[m\u{1b}[32m{l}\u{1b}[m")),
+        each(&|_, l| format!("> {l}\r")),
+        each(&|_, l| {
+            let escaped = l
+                .replace('&', "&amp;")
+                .replace('<', "&lt;")
+                .replace('>', "&gt;");
+            format!("<tr><td>{}</td></tr>", escaped.replace('"', "&quot;"))
+        }),
+        serde_json::json!({ "files": [{ "patch": text }] }).to_string(),
+        serde_json::json!({ "body": serde_json::json!({ "patch": text }).to_string() }).to_string(),
+        text.replace('\t', "        "),
+        text.replace(' ', "\n"),
+    ];
+    for form in &forms {
+        let p = track(&CODE, |s| {
+            s.run("git show 0a1b2c3d4e", form);
+            s.write("pkg/rebalance.go", &CODE);
+        });
+        all_exposed(&p);
+        assert_eq!(p.e, Some(1.0));
+        let first = p.first_exposure.unwrap();
+        assert_eq!((first.event.record, first.line, first.lines), (2, 2, 6));
+        assert_eq!(first.command.as_deref(), Some("git show 0a1b2c3d4e"));
+        assert_eq!(first.gt_path, "pkg/rebalance.go");
+        assert_eq!(first.gt_lines, ["10-20"]);
+    }
+}
+
+#[test]
+fn shown_in_part() {
+    let p = track(&CODE, |s| {
+        let cut = format!(
+            "{}\n[... 40 lines truncated ...]\n{}",
+            CODE[..2].join("\n"),
+            CODE[5]
+        );
+        s.run("gh pr diff 308", &cut);
+        s.write("pkg/rebalance.go", &CODE);
+    });
+    assert_eq!((p.e_ratio, p.x_ratio), (Ratio::new(3, 6), Ratio::new(3, 6)));
+    assert_eq!(p.exposures[0].gt_lines, ["10-12", "20"]);
+    assert_eq!(p.shared_typed, Ratio::new(3, 6));
+}
+
+#[test]
+fn few_short_lines_are_no_exposure_and_one_very_long_line_is() {
+    // Two lines of ordinary length: the agent was shown them, which is no proof of a leak, and still
+    // they do not count as typed.
+    let p = track(&CODE, |s| {
+        s.run("curl -s https://example.org/blog", &CODE[1..3].join("\n"));
+        s.write("pkg/rebalance.go", &CODE);
+    });
+    assert_eq!(p.e_ratio, Ratio::new(0, 6));
+    assert_eq!(p.shared_typed, Ratio::new(4, 6));
+    assert_eq!(p.ledger.unwrap().authored, 6);
+    let long = "func RebalanceAllShardsOfTheCluster(ctx context.Context, limit int, shards ...Shard) error {";
+    let mut task = Task::new(&[long]);
+    task.lines[0].squeezed = squeeze(long);
+    let mut s = Session::default();
+    s.run("curl -s https://example.org/blog", long);
+    assert_eq!(task.track(&s).e_ratio.num, 1);
+}
+
+#[test]
+fn exposure_needs_no_use_and_use_needs_the_patch() {
+    let p = track(&CODE[..2], |s| {
+        s.run("gh pr diff 308", &CODE.join("\n"));
+        s.write("pkg/rebalance.go", &CODE[..2]);
+    });
+    assert_eq!((p.e_ratio, p.x_ratio), (Ratio::new(6, 6), Ratio::new(2, 6)));
+}
+
+#[test]
+fn prose_is_counted_apart() {
+    let p = track(&CODE, |s| {
+        s.run("curl -s https://example.org/docs", &PROSE.join("\n"));
+        s.write("pkg/rebalance.go", &CODE);
+    });
+    assert_eq!((p.e_ratio, p.e_prose), (Ratio::new(0, 6), Ratio::new(3, 3)));
+    assert!(p.exposures[0].prose && p.exposures[0].gt_path == "docs/rebalance.md");
+}
+
+#[test]
+fn the_prompt_exposes_nobody() {
+    let mut task = Task::new(&CODE);
+    task.prompt = format!("Use this:\n{}", CODE[..3].join("\n"));
+    let mut s = Session::default();
+    s.run("cat /tmp/TASK.md", &task.prompt);
+    s.push(Channel::Prompt, &CODE[3..].join("\n"));
+    s.run("cat /tmp/notes.md", &CODE.join("\n"));
+    s.write("pkg/rebalance.go", &CODE);
+    let p = task.track(&s);
+    assert_eq!(p.e_ratio.num, 0);
+    assert_eq!(
+        p.ledger.unwrap(),
+        Ledger {
+            prompt: 6,
+            ..Ledger::default()
+        }
+    );
+    assert_eq!(p.shared_typed, Ratio::new(6, 6));
+}
+
+#[test]
+fn what_the_model_never_saw_is_no_evidence() {
+    let p = track(&CODE, |s| {
+        s.run("git show 0a1b2c3d4e", &CODE.join("\n")).model_saw = false;
+        s.push(Channel::Raw, &CODE.join("\n"));
+        s.push(Channel::System, &CODE.join("\n"));
+        s.write("pkg/rebalance.go", &CODE);
+    });
+    all_typed(&p);
+}
+
+#[test]
+fn written_by_calls_that_do_not_show_what_they_write() {
+    let unseen = |p: &Provenance, command: &str| {
+        assert_eq!(
+            p.ledger.unwrap(),
+            Ledger {
+                unseen: 6,
+                ..Ledger::default()
+            }
+        );
+        assert_eq!(p.e_ratio.num, 0);
+        assert_eq!(p.shared_typed.num, 0);
+        assert_eq!(p.unseen[0].lines, 6);
+        assert_eq!(p.unseen[0].command.as_deref(), Some(command));
+        assert_eq!(p.preapplied_lines, 0);
+    };
+    let apply = "git apply /tmp/135.patch";
+    unseen(
+        &track(&CODE, |s| {
+            s.run(apply, "");
+        }),
+        apply,
+    );
+    // Read back afterwards: what the agent sees now is its own tree.
+    for (read, output) in [
+        ("git diff", CODE.join("\n+")),
+        ("cat pkg/rebalance.go", CODE.join("\n")),
+    ] {
+        unseen(
+            &track(&CODE, |s| {
+                s.run(apply, "");
+                s.run(read, &output);
+            }),
+            apply,
+        );
+    }
+    let sed = "sed -i 's/oldName/computeWeight/' pkg/rebalance.go";
+    unseen(
+        &track(&CODE, |s| {
+            s.run(sed, "");
+            s.run("go vet ./...", &CODE.join("\n"));
+        }),
+        sed,
+    );
+}
+
+#[test]
+fn an_edit_that_the_format_does_not_keep_is_held_against_nobody() {
+    let p = track(&CODE, |s| {
+        s.edit("/home/u/run/pkg/rebalance.go", EditOp::Unrecorded, None);
+        s.run("sed -n '1,200p' pkg/rebalance.go", &CODE.join("\n"));
+        s.run("go test ./pkg", &CODE[2..].join("\n"));
+    });
+    assert_eq!(
+        p.ledger.unwrap(),
+        Ledger {
+            unrecorded: 6,
+            ..Ledger::default()
+        }
+    );
+    assert_eq!(p.e_ratio.num, 0);
+    // Shown by a fetch before: that is an exposure whatever the format keeps.
+    let p = track(&CODE, |s| {
+        s.run("gh pr diff 308", &CODE.join("\n"));
+        s.edit("/home/u/run/pkg/rebalance.go", EditOp::Unrecorded, None);
+    });
+    all_exposed(&p);
+}
+
+#[test]
+fn what_stood_in_the_tree_at_the_start_is_the_environment_s() {
+    let read = |s: &mut Session| {
+        s.run("git status --short", " M pkg/rebalance.go");
+        s.run("cat pkg/rebalance.go", &CODE.join("\n"));
+    };
+    let p = track(&CODE, |s| {
+        read(s);
+        s.write("pkg/rebalance.go", &CODE);
+    });
+    assert_eq!((p.preapplied_lines, p.e_ratio.num), (6, 0));
+    // Once something unknown ran, nobody can tell.
+    let p = track(&CODE, |s| {
+        s.run("./prepare", "");
+        read(s);
+    });
+    assert_eq!((p.preapplied_lines, p.e_ratio.num), (0, 0));
+    // Without knowledge of the starter, neither.
+    let mut session = Session::default();
+    read(&mut session);
+    let task = Task::new(&CODE);
+    let mut tracker = Tracker::new(&Inputs {
+        gt_paths: &task.gt_paths,
+        lines: &task.lines,
+        patch: &task.patch,
+        ..Inputs::default()
+    });
+    session.events.iter().for_each(|e| tracker.event(e));
+    assert_eq!(tracker.finish().preapplied_lines, 0);
+}
+
+#[test]
+fn sub_agents() {
+    let child = Actor::Child {
+        id: "c1".into(),
+        parent: None,
+    };
+    let text = CODE.join("\n");
+    // The child's trace follows the parent's and shows that it wrote what it reported.
+    let wrote = |s: &mut Session| {
+        s.call(Channel::ToolCall, "Task", "write the rebalancing", &text);
+        s.actor = child.clone();
+        s.write("pkg/rebalance.go", &CODE);
+    };
+    all_typed(&track(&CODE, wrote));
+    // It shows that it fetched it: the exposure is the fetch.
+    let p = track(&CODE, |s| {
+        s.call(Channel::ToolCall, "Task", "find the upstream fix", &text);
+        s.actor = child.clone();
+        s.run("gh pr diff 308", &text);
+        s.write("pkg/rebalance.go", &CODE);
+    });
+    all_exposed(&p);
+    assert_eq!(p.first_exposure.unwrap().event.record, 4);
+    // The child's trace is missing: the report itself exposed the lines.
+    let p = track(&CODE, |s| {
+        s.call(Channel::ToolCall, "Task", "find the upstream fix", &text);
+        s.write("pkg/rebalance.go", &CODE);
+    });
+    all_exposed(&p);
+}
+
+#[test]
+fn lines_of_the_repository_and_short_lines() {
+    let mut task = Task::new(&[]);
+    let line = |text: &str, starter: bool| AddedLine {
+        text: text.into(),
+        starter,
+    };
+    task.patch = vec![
+        AddedFile {
+            path: "pkg/new.go".into(),
+            generated: false,
+            lines: vec![
+                line("{", false),
+                line("placement := shard.placement.Load()", true),
+                line("}", false),
+                line("invented := placement.Inverse(invalid)", false),
+                line("", false),
+            ],
+        },
+        AddedFile {
+            path: "pkg/zz_generated.go".into(),
+            generated: true,
+            lines: vec![line("func (in *Shard) DeepCopy() *Shard {", false)],
+        },
+        AddedFile {
+            path: "pkg/brackets.go".into(),
+            generated: false,
+            lines: vec![line("{", false), line("}", false)],
+        },
+    ];
+    let mut s = Session::default();
+    // A sibling file is read, one line of it moved by a command, one line typed.
+    s.run(
+        "cat pkg/sibling.go",
+        "placement := shard.placement.Load()\nx\ny",
+    );
+    s.write("pkg/new.go", &["invented := placement.Inverse(invalid)"]);
+    s.write("/r/pkg/brackets.go", &["{", "}"]);
+    let p = task.track(&s);
+    let want = Ledger {
+        starter: 3,
+        authored: 4,
+        generated: 1,
+        ..Ledger::default()
+    };
+    assert_eq!(p.ledger.unwrap(), want);
+}
+
+#[test]
+fn the_last_change_of_a_gt_file() {
+    let last = |build: &dyn Fn(&mut Session)| {
+        let p = track(&CODE, build);
+        (p.last_gt_edit.map(|e| e.record), p.written_paths)
+    };
+    let gt = "pkg/rebalance.go".to_owned();
+    assert_eq!(last(&|s| s.say("pkg/rebalance.go")), (None, vec![]));
+    assert_eq!(
+        last(&|s| {
+            s.write("/Users/u/bench/experiment/RUN/pkg/rebalance.go", &["x"]);
+            s.write("/Users/u/bench/experiment/RUN/pkg/other.go", &["x"]);
+            s.run("cat pkg/rebalance.go", "");
+        }),
+        (Some(1), vec!["pkg/other.go".into(), gt.clone()])
+    );
+    // A refused or failed edit changes nothing; a failed command may have.
+    assert_eq!(
+        last(&|s| {
+            let outcome = &mut s
+                .edit("pkg/rebalance.go", EditOp::Replace, Some("x"))
+                .outcome;
+            outcome.as_mut().unwrap().error = true;
+            let outcome = &mut s.run("sed -i s/a/b/ pkg/rebalance.go", "").outcome;
+            outcome.as_mut().unwrap().denied = true;
+        }),
+        (None, vec![])
+    );
+    assert_eq!(
+        last(&|s| {
+            let outcome = &mut s
+                .run("sed -i s/a/b/ pkg/rebalance.go && go test", "FAIL")
+                .outcome;
+            outcome.as_mut().unwrap().exit_code = Some(1);
+        }),
+        (Some(1), vec![gt.clone()])
+    );
+    assert_eq!(
+        last(&|s| {
+            s.run("git cherry-pick abc", "");
+        }),
+        (Some(1), vec![])
+    );
+    assert_eq!(
+        last(&|s| {
+            s.run("echo done > eval_report.md", "");
+        }),
+        (None, vec!["eval_report.md".into()])
+    );
+    // No result recorded: the call counts.
+    assert_eq!(
+        last(&|s| {
+            s.write("pkg/rebalance.go", &["x"]);
+            s.events.pop();
+        }),
+        (Some(1), vec![gt])
+    );
+}
+
+#[test]
+fn nothing_to_follow() {
+    let p = Tracker::new(&Inputs::default()).finish();
+    assert_eq!((p.e, p.x, p.ledger), (None, None, None));
+    // A final message shows nothing of what the agent read.
+    let p = track(&CODE, |s| {
+        s.push(Channel::Result, "done");
+    });
+    assert_eq!((p.e, p.ledger), (None, None));
+    assert_eq!(p.shared_typed, Ratio::new(0, 6));
+}
+
+/// A text of a random session: GT lines, other lines, odd characters.
+fn any_text() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        (0..CODE.len()).prop_map(|i| CODE[i].to_owned()),
+        (0..PROSE.len()).prop_map(|i| format!("{i:>4}\t{}", PROSE[i])),
+        "[ -~]{0,30}",
+        any::<String>(),
+    ];
+    proptest::collection::vec(line, 0..8).prop_map(|l| l.join("\n"))
+}
+
+fn any_session() -> impl Strategy<Value = Session> {
+    let commands = prop_oneof![
+        Just("git show 0a1b2c3d4e".to_owned()),
+        Just("cat pkg/rebalance.go".to_owned()),
+        Just("sed -i s/a/b/ pkg/rebalance.go".to_owned()),
+        any_text(),
+    ];
+    let step = (0u8..7, commands, any_text(), any::<bool>());
+    proptest::collection::vec(step, 0..12).prop_map(|steps| {
+        let mut s = Session::default();
+        for (kind, command, text, child) in steps {
+            s.actor = if child {
+                Actor::Child {
+                    id: "c".into(),
+                    parent: None,
+                }
+            } else {
+                Actor::Main
+            };
+            match kind {
+                0 | 1 => drop(s.run(&command, &text).id),
+                2 => drop(s.call(Channel::ToolCall, "Task", &command, &text).id),
+                3 => s.say(&text),
+                4 => s.write("pkg/rebalance.go", &[&text]),
+                5 => drop(s.edit("pkg/rebalance.go", EditOp::Unrecorded, None).id),
+                _ => drop(s.push(Channel::Prompt, &text).id),
+            }
+        }
+        s
+    })
+}
+
+proptest! {
+    #[test]
+    fn numbers_add_up_whatever_happens(session in any_session()) {
+        let task = Task::new(&CODE);
+        let p = task.track(&session);
+        prop_assert!(p.e_ratio.num <= p.e_ratio.den && p.x_ratio.num <= p.e_ratio.num);
+        prop_assert!(p.shared_typed.num <= p.shared_typed.den);
+        if let Some(l) = p.ledger {
+            let sum = l.authored + l.seen_first + l.starter + l.prompt + l.unseen + l.generated + l.unrecorded;
+            prop_assert_eq!(sum, CODE.len() as u64);
+        }
+        let listed: u64 = p.exposures.iter().filter(|e| !e.prose).map(|e| e.lines).sum();
+        prop_assert_eq!(listed, p.e_ratio.num);
+    }
+
+    /// Only the first event that holds a line counts: a session that goes on with more of the same
+    /// texts says the same.
+    #[test]
+    fn what_comes_later_changes_nothing(session in any_session(), again in any::<prop::sample::Index>()) {
+        let task = Task::new(&CODE);
+        let before = task.track(&session);
+        let mut longer = session;
+        let shown: Vec<String> = longer
+            .events
+            .iter()
+            .filter(|e| matches!(e.channel, Channel::Output | Channel::Assistant) && e.actor == Actor::Main)
+            .map(|e| e.text.clone())
+            .collect();
+        prop_assume!(!shown.is_empty());
+        longer.actor = Actor::Main;
+        let text = &shown[again.index(shown.len())];
+        longer.call(Channel::Edit, "Edit", "", text);
+        let after = task.track(&longer);
+        prop_assert_eq!(before.e_ratio, after.e_ratio);
+        prop_assert_eq!(before.x_ratio, after.x_ratio);
+        prop_assert_eq!(before.shared_typed, after.shared_typed);
+        prop_assert_eq!(before.ledger.unwrap_or(after.ledger.unwrap()), after.ledger.unwrap());
+    }
+}

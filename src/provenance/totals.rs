@@ -1,0 +1,124 @@
+//! From the stories of the lines to the numbers and lists of a [`Provenance`].
+
+use std::collections::BTreeMap;
+
+use super::ledger::{self, Origin};
+use super::lines::{Line, ShowingId};
+use super::model::{Exposure, Ledger, Provenance, UnseenLines};
+use super::ranges::ranges;
+use super::tracker::{GtLine, Tracker};
+use crate::similarity::model::Ratio;
+
+/// Adds up what a tracker found.
+pub(super) fn provenance(t: &Tracker) -> Provenance {
+    let (e_ratio, x_ratio) = shares(t, false);
+    let (e_prose, x_prose) = shares(t, true);
+    let exposures = exposures(t);
+    let first = exposures.iter().find(|e| !e.prose).or(exposures.first());
+    let (ledger, unseen) = ledger(t);
+    let shared = || t.lines.all.iter().filter(|l| of_gt(t, l).any(|g| g.shared));
+    let typed = shared().filter(|l| l.typed()).count() as u64;
+    // Without any output the trace does not tell what was shown.
+    let known = t.outputs && e_ratio.den > 0;
+    Provenance {
+        e: known.then(|| e_ratio.or_zero()),
+        x: known.then(|| x_ratio.or_zero()),
+        first_exposure: first.cloned(),
+        exposures,
+        ledger: (t.calls && !t.patch.is_empty()).then_some(ledger),
+        e_ratio,
+        x_ratio,
+        e_prose,
+        x_prose,
+        shared_typed: Ratio::new(typed, shared().count() as u64),
+        last_gt_edit: t.changes.last_gt_edit(),
+        preapplied_lines: t.lines.all.iter().filter(|l| l.preapplied).count() as u64,
+        unseen,
+        unsearched: t.lines.unsearched,
+        written_paths: t.changes.written(),
+    }
+}
+
+/// The distinctive lines of the GT with that text.
+fn of_gt<'a>(t: &'a Tracker, line: &'a Line) -> impl Iterator<Item = &'a GtLine> {
+    line.gt.iter().filter_map(|i| t.gt_lines.get(*i as usize))
+}
+
+/// E and X over the long lines of prose, or of code. A line in both is code.
+fn shares(t: &Tracker, prose: bool) -> (Ratio, Ratio) {
+    let (mut e, mut x) = (Ratio::default(), Ratio::default());
+    for line in &t.lines.all {
+        if !of_gt(t, line).any(|g| g.long) || of_gt(t, line).all(|g| g.prose) != prose {
+            continue;
+        }
+        let exposed = line.exposed.is_some();
+        e.den += 1;
+        x.den += 1;
+        e.num += u64::from(exposed);
+        x.num += u64::from(exposed && of_gt(t, line).any(|g| g.shared));
+    }
+    (e, x)
+}
+
+/// Exposures by event and GT file, in order.
+fn exposures(t: &Tracker) -> Vec<Exposure> {
+    let mut shown: BTreeMap<(ShowingId, usize), Vec<u32>> = BTreeMap::new();
+    // Per GT file: its long distinctive lines, and whether it is prose.
+    let mut all: BTreeMap<usize, (Vec<u32>, bool)> = BTreeMap::new();
+    for line in &t.lines.all {
+        for gt in of_gt(t, line).filter(|g| g.long) {
+            let (lines, prose) = all.entry(gt.file).or_default();
+            lines.push(gt.gt_line);
+            *prose = gt.prose;
+            if let Some(showing) = line.exposed {
+                shown
+                    .entry((showing, gt.file))
+                    .or_default()
+                    .push(gt.gt_line);
+            }
+        }
+    }
+    for (lines, _) in all.values_mut() {
+        lines.sort_unstable();
+    }
+    let exposure = |((id, file), lines): ((ShowingId, usize), Vec<u32>)| {
+        let showing = t.showings.get(id as usize)?;
+        let (of_file, prose) = all.get(&file)?;
+        Some(Exposure {
+            gt_path: t.gt_paths.get(file).cloned().unwrap_or_default(),
+            lines: lines.len() as u64,
+            gt_lines: ranges(lines, of_file),
+            event: showing.event,
+            file: showing.source.file,
+            line: showing.source.line,
+            command: showing.command.clone(),
+            prose: *prose,
+        })
+    };
+    shown.into_iter().filter_map(exposure).collect()
+}
+
+/// The ledger, and for what no event holds the call that may have written it.
+fn ledger(t: &Tracker) -> (Ledger, Vec<UnseenLines>) {
+    let mut ledger = Ledger::default();
+    let mut unseen = Vec::new();
+    for (index, file) in t.patch.iter().enumerate() {
+        let path = t.changes.paths.id(&file.path);
+        let story = path.map(|p| t.changes.story(p)).unwrap_or_default();
+        let origins = ledger::origins(file, index, &t.lines, story);
+        ledger::count(&mut ledger, &origins);
+        let lines = origins.iter().filter(|o| **o == Origin::Unseen).count() as u64;
+        if lines == 0 {
+            continue;
+        }
+        let writer = path.and_then(|p| t.changes.writer(p));
+        unseen.push(UnseenLines {
+            path: file.path.clone(),
+            lines,
+            event: writer.map(|w| w.event),
+            line: writer.map(|w| w.line),
+            command: writer.map(|w| w.command.clone()),
+        });
+    }
+    (ledger, unseen)
+}

@@ -1,0 +1,285 @@
+//! One pass over the events of a run, in order: for each followed line, who had it first.
+//!
+//! - A text that the agent wrote (message, command, call, edit; sub-agents too) makes its lines
+//!   *authored*.
+//! - An output that holds a line before it was authored *shows* it. An output is an exposure when it
+//!   shows at least [`MIN_LINES`] long lines of the GT, or one very long one, and does not show the
+//!   agent's own work tree (see `scope`).
+//! - What no event holds was written by a call whose effect the trace does not show; `changes` knows
+//!   which calls may have.
+
+use super::changes::{Changes, cut};
+use super::layers::Layers;
+use super::lines::{Line, Lines, ShowingId};
+use super::model::{AddedFile, Inputs, Provenance};
+use super::needles::NeedleId;
+use super::paths::Paths;
+use super::scope::{Scope, scope};
+use super::totals;
+use crate::similarity::model::DistinctiveLine;
+use crate::trace::event::{Actor, Channel, Event, EventId, EventSink, Source};
+
+/// So many long lines make an output an exposure; fewer may be coincidence.
+const MIN_LINES: usize = 3;
+
+/// An output that showed something new.
+#[derive(Debug)]
+pub(super) struct Showing {
+    pub(super) event: EventId,
+    pub(super) source: Source,
+    pub(super) command: Option<String>,
+}
+
+/// What is kept of a distinctive line.
+#[derive(Debug)]
+pub(super) struct GtLine {
+    pub(super) file: usize,
+    pub(super) gt_line: u32,
+    pub(super) long: bool,
+    pub(super) shared: bool,
+    pub(super) prose: bool,
+}
+
+impl From<&DistinctiveLine> for GtLine {
+    fn from(line: &DistinctiveLine) -> Self {
+        Self {
+            file: line.file,
+            gt_line: line.gt_line,
+            long: line.long,
+            shared: line.shared,
+            prose: line.prose,
+        }
+    }
+}
+
+/// Follows the lines of GT and patch through the events of a run.
+#[derive(Debug)]
+pub struct Tracker {
+    pub(super) lines: Lines,
+    pub(super) changes: Changes,
+    pub(super) showings: Vec<Showing>,
+    pub(super) gt_paths: Vec<String>,
+    pub(super) gt_lines: Vec<GtLine>,
+    pub(super) patch: Vec<AddedFile>,
+    starter_known: bool,
+    layers: Layers,
+    /// Number of the text that is searched; the stamp of a line.
+    now: u64,
+    /// A call, or an output, was seen.
+    pub(super) calls: bool,
+    pub(super) outputs: bool,
+}
+
+impl Tracker {
+    /// Prepares the search. Costs time and memory in proportion to the lines of GT and patch.
+    pub fn new(inputs: &Inputs<'_>) -> Self {
+        let mut paths = Paths::default();
+        let lines = Lines::new(inputs, &mut paths);
+        let gt = inputs.gt_paths.iter().map(|p| paths.add(p)).collect();
+        let mut tracker = Self {
+            lines,
+            changes: Changes::new(paths, gt),
+            showings: Vec::new(),
+            gt_paths: inputs.gt_paths.to_vec(),
+            gt_lines: inputs.lines.iter().map(GtLine::from).collect(),
+            patch: inputs.patch.to_vec(),
+            starter_known: inputs.starter_known,
+            layers: Layers::default(),
+            now: 0,
+            calls: false,
+            outputs: false,
+        };
+        tracker.prompted(inputs.prompt);
+        tracker
+    }
+
+    /// Adds up what was found.
+    pub fn finish(mut self) -> Provenance {
+        self.changes.finish();
+        totals::provenance(&self)
+    }
+
+    /// The lines in `text` that `wanted` asks for, each once.
+    fn search(
+        &mut self,
+        text: &str,
+        encoded: bool,
+        wanted: impl Fn(&Line) -> bool,
+    ) -> Vec<NeedleId> {
+        self.now += 1;
+        let Self {
+            lines, layers, now, ..
+        } = self;
+        let mut hits = Vec::new();
+        layers.each(text, encoded, |squeezed| {
+            lines.scan(squeezed, |id, line| {
+                if line.stamp != *now && wanted(line) {
+                    line.stamp = *now;
+                    hits.push(id);
+                }
+            });
+        });
+        hits
+    }
+
+    /// The user's words: their lines are nobody's exposure.
+    fn prompted(&mut self, text: &str) {
+        for id in self.search(text, false, |l| !l.prompt && !l.authored && !l.shown) {
+            if let Some(line) = self.lines.get_mut(id) {
+                line.prompt = true;
+            }
+        }
+    }
+
+    /// The agent's words.
+    fn authored(&mut self, text: &str, actor: &Actor) {
+        for id in self.search(text, false, |l| !l.authored) {
+            let Some(line) = self.lines.get_mut(id) else {
+                continue;
+            };
+            line.authored = true;
+            // A sub-agent's report was read before the sub-agent's own trace, which shows now that it
+            // wrote the line.
+            if line.reported && *actor != Actor::Main {
+                (line.exposed, line.seen, line.shown) = (None, None, false);
+            }
+        }
+    }
+
+    /// An edit: its new texts, or the whole when the format does not part them.
+    fn edited(&mut self, event: &Event) {
+        let mut whole = true;
+        for text in event.edits.iter().filter_map(|e| e.new.as_deref()) {
+            self.authored(text, &event.actor);
+            whole = false;
+        }
+        if whole {
+            self.authored(&event.text, &event.actor);
+        }
+    }
+
+    /// What a tool returned.
+    fn output(&mut self, event: &Event) {
+        self.outputs = true;
+        self.changes.result(event);
+        let hits = self.search(&event.text, true, |l| {
+            !l.authored && !l.prompt && !l.starter
+        });
+        if hits.is_empty() {
+            return;
+        }
+        let scope = match &event.answers {
+            Some(call) => scope(call, &self.changes.paths, self.changes.cwd_of(event)),
+            None => Scope::Unclear,
+        };
+        let (own, foreign): (Vec<NeedleId>, Vec<NeedleId>) =
+            hits.into_iter().partition(|id| self.is_own(*id, &scope));
+        self.read_back(&own);
+        self.showed(event, &foreign, scope == Scope::Report);
+    }
+
+    /// The output shows the line in the agent's own tree.
+    fn is_own(&self, id: NeedleId, scope: &Scope) -> bool {
+        let Some(line) = self.lines.get(id) else {
+            return false;
+        };
+        let named = match scope {
+            Scope::OwnChanges => true,
+            Scope::Files(files) => line.files.iter().any(|f| files.contains(f)),
+            Scope::Outside | Scope::Report => return false,
+            Scope::Unclear => false,
+        };
+        // A script or an unrecorded edit may have put it there before.
+        named || line.in_patch && self.changes.may_have_written(&line.files)
+    }
+
+    /// The agent looked at its own tree. Before anything could change the tree, what is there is the
+    /// environment's.
+    fn read_back(&mut self, ids: &[NeedleId]) {
+        let untouched = self.starter_known && self.changes.undisturbed();
+        for id in ids {
+            if let Some(line) = self.lines.get_mut(*id) {
+                line.shown = true;
+                line.preapplied |= untouched && line.long && !line.gt.is_empty();
+            }
+        }
+    }
+
+    /// The agent was shown lines that it had not written.
+    fn showed(&mut self, event: &Event, ids: &[NeedleId], reported: bool) {
+        let exposes = self.enough(ids, |l| l.long && !l.gt.is_empty());
+        let brings = self.enough(ids, |l| l.long);
+        let Ok(showing) = ShowingId::try_from(self.showings.len()) else {
+            return;
+        };
+        let mut new = false;
+        for id in ids {
+            let Some(line) = self.lines.get_mut(*id) else {
+                continue;
+            };
+            // What a sub-agent saw says more than what it reported.
+            let better = line.reported && !reported;
+            let mut changed = false;
+            if exposes && line.long && !line.gt.is_empty() && (line.exposed.is_none() || better) {
+                line.exposed = Some(showing);
+                changed = true;
+            }
+            if brings && (line.seen.is_none() || better) {
+                line.seen = Some(showing);
+                changed = true;
+            }
+            if !line.shown || better && changed {
+                line.reported = reported;
+            }
+            line.shown = true;
+            new |= changed;
+        }
+        if new {
+            self.showings.push(Showing {
+                event: event.id,
+                source: event.source.clone(),
+                command: event.answers.as_ref().map(|c| cut(&c.text)),
+            });
+        }
+    }
+
+    /// The lines that count are enough to be no coincidence.
+    fn enough(&self, ids: &[NeedleId], counts: impl Fn(&Line) -> bool) -> bool {
+        let lines = || {
+            ids.iter()
+                .filter_map(|id| self.lines.get(*id))
+                .filter(|l| counts(l))
+        };
+        lines().any(|l| l.very_long) || lines().take(MIN_LINES).count() == MIN_LINES
+    }
+}
+
+impl EventSink for Tracker {
+    fn event(&mut self, event: &Event) {
+        // What the model never saw is no evidence.
+        if !event.model_saw {
+            return;
+        }
+        if let (Actor::Main, Some(cwd)) = (&event.actor, &event.cwd) {
+            self.changes.works_in(cwd);
+        }
+        if event.channel.is_call() {
+            self.calls = true;
+            self.changes.call(event);
+        }
+        match event.channel {
+            Channel::Prompt if event.actor == Actor::Main => self.prompted(&event.text),
+            // A sub-agent's prompt is its parent's call; reminders are the harness's; a line that no
+            // adapter understood may be anything.
+            Channel::Prompt | Channel::System | Channel::Raw => {}
+            Channel::Output => self.output(event),
+            Channel::Edit => self.edited(event),
+            Channel::Assistant
+            | Channel::Reasoning
+            | Channel::Command
+            | Channel::ToolCall
+            | Channel::Web
+            | Channel::Result => self.authored(&event.text, &event.actor),
+        }
+    }
+}

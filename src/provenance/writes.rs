@@ -1,0 +1,420 @@
+//! What a call may have done to the work tree without the trace saying how.
+//!
+//! This is recognition, not parsing: words are found wherever they stand, quotes are ignored, so
+//! `bash -lc "sed -i … f"` counts like `sed -i … f`. Too much found costs little: it decides which of
+//! two innocent explanations a line gets, and when the last change may have happened.
+
+use std::collections::BTreeSet;
+
+use super::paths::{PathId, Paths, Place, base_name};
+
+/// What a command may have written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Writes {
+    /// Known files that it names and changes.
+    pub(super) known: BTreeSet<PathId>,
+    /// Other files that it names as the target of a redirection.
+    pub(super) other: BTreeSet<String>,
+    /// It may change any file of the tree.
+    pub(super) tree: bool,
+}
+
+impl Writes {
+    /// It changes nothing that this module knows of.
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty() && self.other.is_empty() && !self.tree
+    }
+}
+
+/// Programs whose arguments are files that they change.
+const WRITERS: [&str; 8] = ["tee", "cp", "mv", "install", "rsync", "ln", "rm", "dd"];
+
+/// Programs that may write anywhere by what their script says.
+const INTERPRETERS: [&str; 11] = [
+    "python",
+    "python3",
+    "python2",
+    "node",
+    "ruby",
+    "perl",
+    "php",
+    "deno",
+    "bun",
+    "Rscript",
+    "osascript",
+];
+
+/// Formatters and generators with the word that makes them write ("" for always).
+const REWRITERS: [(&str, &str); 24] = [
+    ("gofmt", "-w"),
+    ("goimports", "-w"),
+    ("gofumpt", "-w"),
+    ("go", "generate"),
+    ("go", "fmt"),
+    ("cargo", "fmt"),
+    ("cargo", "fix"),
+    ("rustfmt", ""),
+    ("black", ""),
+    ("isort", ""),
+    ("autopep8", "-i"),
+    ("yapf", "-i"),
+    ("ruff", "format"),
+    ("ruff", "--fix"),
+    ("prettier", "--write"),
+    ("eslint", "--fix"),
+    ("clang-format", "-i"),
+    ("spotlessApply", ""),
+    ("spotless:apply", ""),
+    ("protoc", ""),
+    ("patch", ""),
+    ("unzip", ""),
+    ("tar", "x"),
+    ("buf", "generate"),
+];
+
+/// Subcommands of git that change the work tree.
+const GIT_WRITERS: [&str; 12] = [
+    "apply",
+    "am",
+    "cherry-pick",
+    "checkout",
+    "restore",
+    "merge",
+    "rebase",
+    "stash",
+    "pull",
+    "revert",
+    "switch",
+    "read-tree",
+];
+
+/// The known files that a text names, by path or by base name.
+fn named(text: &str, paths: &Paths, cwd: Option<&str>) -> BTreeSet<PathId> {
+    let mut out = BTreeSet::new();
+    for word in path_words(text) {
+        if let Place::Known(id) = paths.place(word, cwd) {
+            out.insert(id);
+            continue;
+        }
+        // `cd pkg && sed -i … a.go`, a path with blanks, a script that joins paths.
+        out.extend(paths.named(base_name(word)));
+    }
+    out
+}
+
+/// The words of a text that could be paths.
+pub(super) fn path_words(text: &str) -> impl Iterator<Item = &str> {
+    let part = |c: char| c.is_alphanumeric() || "/._-+@~%$\\".contains(c);
+    text.split(move |c| !part(c))
+        .map(|w| w.trim_end_matches(['.', '\\']))
+        .filter(|w| w.len() > 1 && w.contains(['.', '/']) || w.len() > 3)
+}
+
+/// The command without the bodies of its heredocs: those are data, or code of another language.
+pub(super) fn without_heredocs(command: &str) -> String {
+    let mut out = String::with_capacity(command.len().min(4096));
+    let mut ends: Option<String> = None;
+    for line in command.lines() {
+        if let Some(end) = &ends {
+            if line.trim() == end {
+                ends = None;
+            }
+            continue;
+        }
+        out.push_str(line);
+        out.push('\n');
+        if let Some((_, after)) = line.split_once("<<")
+            && !after.starts_with('<')
+        {
+            let word = after.trim_start_matches('-').trim_start();
+            let end: String = word
+                .trim_start_matches(['\'', '"', '\\'])
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect();
+            ends = (!end.is_empty()).then_some(end);
+        }
+    }
+    out
+}
+
+/// What a shell command may have written.
+pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) -> Writes {
+    let mut out = Writes::default();
+    let skeleton = without_heredocs(command);
+    for segment in skeleton.split(['\n', ';', '|', '&']) {
+        let words: Vec<&str> = segment
+            .split(|c: char| c.is_whitespace() || "'\"()`".contains(c))
+            .filter(|w| !w.is_empty())
+            .collect();
+        redirections(&words, paths, cwd, &mut out);
+        if changes_in_place(&words) {
+            // A script in a heredoc names its files there.
+            let text = if interpreted(&words) {
+                command
+            } else {
+                segment
+            };
+            let files = named(text, paths, cwd);
+            out.tree |= files.is_empty();
+            out.known.extend(files);
+        } else if words.iter().any(|w| WRITERS.contains(&base_name(w))) {
+            out.known.extend(named(segment, paths, cwd));
+        }
+    }
+    out
+}
+
+/// `> file`, `>>file`, `2> file`; a target that is no file is none.
+fn redirections(words: &[&str], paths: &Paths, cwd: Option<&str>, out: &mut Writes) {
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let Some((before, after)) = word.split_once('>') else {
+            continue;
+        };
+        // `->`, `=>`, `2>`: only digits and `&` may stand before a redirection.
+        if !before.chars().all(|c| c.is_ascii_digit() || c == '&') {
+            continue;
+        }
+        let after = after.trim_start_matches(['>', '|']);
+        let target = if after.is_empty() {
+            rest.next().copied().unwrap_or_default()
+        } else {
+            after
+        };
+        if target.is_empty() || target.starts_with('&') || target.starts_with("/dev/") {
+            continue;
+        }
+        match paths.place(target, cwd) {
+            Place::Known(id) => {
+                out.known.insert(id);
+            }
+            Place::Tree(path) => {
+                out.other.insert(path);
+            }
+            Place::Outside => {
+                out.other.insert(target.to_owned());
+            }
+        }
+    }
+}
+
+/// The words run a script of another language.
+fn interpreted(words: &[&str]) -> bool {
+    words.iter().any(|w| INTERPRETERS.contains(&base_name(w)))
+}
+
+/// The words are a program that changes files in a way that the trace does not show.
+fn changes_in_place(words: &[&str]) -> bool {
+    let has = |name: &str| words.iter().any(|w| base_name(w) == name);
+    let flag = |letter: char| {
+        words
+            .iter()
+            .any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains(letter))
+    };
+    let word = |wanted: &str| words.contains(&wanted);
+    if has("git") {
+        let creates =
+            word("checkout") && (word("-b") || word("-B")) || word("switch") && word("-c");
+        return GIT_WRITERS.iter().any(|g| word(g)) && !creates || word("reset") && word("--hard");
+    }
+    if interpreted(words) {
+        // `python -m pytest` and version queries write nothing of interest.
+        return !(word("-m") || word("--version") || word("-V")) || word("black") || word("isort");
+    }
+    if has("sed") && (flag('i') || word("--in-place")) || has("awk") && word("inplace") {
+        return true;
+    }
+    let generates = |w: &&str| {
+        ["gen", "update", "fmt", "format", "clinic"]
+            .iter()
+            .any(|g| w.contains(g))
+    };
+    if has("make") && words.iter().any(generates) {
+        return true;
+    }
+    if words
+        .iter()
+        .any(|w| w.ends_with(".sh") && !w.starts_with('-'))
+    {
+        return true;
+    }
+    REWRITERS.iter().any(|(name, with)| {
+        has(name) && (with.is_empty() || words.iter().any(|w| w.contains(with)))
+    })
+}
+
+/// What a call of another tool may have written: the known files it names, when its name says so.
+pub(super) fn tool_writes(tool: &str, text: &str, paths: &Paths, cwd: Option<&str>) -> Writes {
+    let name = tool.to_ascii_lowercase();
+    let writes = [
+        "write", "edit", "create", "replace", "insert", "patch", "rename", "move", "delete",
+    ];
+    let mut out = Writes::default();
+    if writes.iter().any(|w| name.contains(w)) && !name.contains("todo") {
+        out.known = named(text, paths, cwd);
+        out.tree = out.known.is_empty() && name.contains("patch");
+    }
+    out
+}
+
+/// Programs that only look.
+const READERS: [&str; 34] = [
+    "ls", "cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "ag", "find", "pwd", "echo",
+    "printf", "wc", "sort", "uniq", "sed", "awk", "cut", "tr", "nl", "less", "more", "file",
+    "stat", "tree", "which", "true", "test", "cd", "diff", "du", "date", "jq",
+];
+
+/// Subcommands of git that only look.
+const GIT_READERS: [&str; 10] = [
+    "status",
+    "diff",
+    "log",
+    "show",
+    "branch",
+    "rev-parse",
+    "ls-files",
+    "grep",
+    "blame",
+    "remote",
+];
+
+/// Every program of a command is one that only looks, and nothing is redirected into a file.
+///
+/// Narrow on purpose: what is not recognised may have changed the tree.
+pub(super) fn reads_only(command: &str) -> bool {
+    let quiet = command
+        .replace("2>&1", "")
+        .replace("2>/dev/null", "")
+        .replace(">/dev/null", "");
+    if quiet.contains(['>', '`']) || quiet.contains("$(") || quiet.contains("<(") {
+        return false;
+    }
+    quiet.split(['\n', ';', '|', '&']).all(|segment| {
+        let mut words = segment.split_whitespace();
+        let Some(program) = words.next().map(base_name) else {
+            return true;
+        };
+        let has = |wanted: &[&str]| {
+            segment
+                .split_whitespace()
+                .any(|w| wanted.iter().any(|x| w.starts_with(x)))
+        };
+        match program {
+            "git" => words
+                .find(|w| !w.starts_with('-'))
+                .is_some_and(|w| GIT_READERS.contains(&w)),
+            "find" => !has(&["-exec", "-ok", "-delete", "-fprint", "-fls"]),
+            "sed" => has(&["-n"]) && !has(&["-i", "--in-place"]),
+            "awk" => !has(&["-i"]),
+            program => READERS.contains(&program),
+        }
+    })
+}
+
+/// A tool that only looks, by its name.
+pub(super) fn tool_reads_only(tool: &str) -> bool {
+    let name = tool.to_ascii_lowercase();
+    [
+        "read",
+        "view",
+        "grep",
+        "glob",
+        "list",
+        "ls",
+        "cat",
+        "todowrite",
+        "todoread",
+        "todo_write",
+        "update_plan",
+    ]
+    .contains(&name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths() -> Paths {
+        let mut paths = Paths::default();
+        for path in ["pkg/a.go", "pkg/b.go", "docs/read me.md"] {
+            paths.add(path);
+        }
+        paths.start_in("/w/run");
+        paths
+    }
+
+    #[test]
+    fn commands_that_write() {
+        let files = |ids: &[PathId]| Writes {
+            known: ids.iter().copied().collect(),
+            ..Writes::default()
+        };
+        let tree = Writes {
+            tree: true,
+            ..Writes::default()
+        };
+        for (command, want) in [
+            ("sed -i 's/a/b/' pkg/a.go", files(&[0])),
+            (
+                "bash -lc \"sed -i.bak -e 's/a/b/' pkg/a.go pkg/b.go\"",
+                files(&[0, 1]),
+            ),
+            ("cd pkg && perl -pi -e 's/a/b/' a.go", files(&[0])),
+            ("cat > pkg/a.go <<'EOF'\nif a > b {\nEOF", files(&[0])),
+            ("cat >>/w/run/pkg/b.go", files(&[1])),
+            (
+                "python3 - <<'EOF'\nopen('pkg/b.go','w').write(x)\nEOF",
+                files(&[1]),
+            ),
+            ("python3 fix_all.py", tree.clone()),
+            ("git apply /tmp/x.patch", tree.clone()),
+            ("git checkout abc1234 -- pkg/a.go", files(&[0])),
+            ("cp /tmp/up/pkg/a.go pkg/", files(&[0])),
+            ("gofmt -w .", tree.clone()),
+            ("make update-codegen", tree.clone()),
+            ("cat 'docs/read me.md' | tee 'docs/read me.md'", files(&[2])),
+            ("grep -rn foo pkg/a.go", Writes::default()),
+            ("sed -n '1,5p' pkg/a.go", Writes::default()),
+            ("git checkout -b work", Writes::default()),
+            ("git diff > /dev/null 2>&1", Writes::default()),
+            ("python -m pytest pkg", Writes::default()),
+            ("go test ./... 2>&1 | tail -5", Writes::default()),
+            ("cat pkg/a.go", Writes::default()),
+            ("", Writes::default()),
+        ] {
+            assert_eq!(
+                command_writes(command, &paths(), Some("/w/run")),
+                want,
+                "{command}"
+            );
+        }
+        let report = command_writes("echo ok > eval_report.md", &paths(), Some("/w/run"));
+        assert_eq!(report.other, ["eval_report.md".to_owned()].into());
+    }
+
+    #[test]
+    fn commands_that_only_look() {
+        for (command, want) in [
+            ("ls -la && git status --short", true),
+            ("cat a.go | grep -n x | head -5 2>/dev/null", true),
+            ("sed -n '1,200p' a.go", true),
+            ("git log --oneline -3; pwd", true),
+            ("find . -name '*.go'", true),
+            ("", true),
+            ("find . -name x -delete", false),
+            ("sed -n -i 1d a.go", false),
+            ("sed 's/a/b/w out' a.go", false),
+            ("cat x > a.go", false),
+            ("echo $(curl x)", false),
+            ("git stash pop", false),
+            ("git -C up log", false),
+            ("./fetch", false),
+            ("go test ./...", false),
+            ("FOO=1 cat a.go", false),
+        ] {
+            assert_eq!(reads_only(command), want, "{command}");
+        }
+        assert!(tool_reads_only("Read") && !tool_reads_only("mcp__get_file"));
+    }
+}
