@@ -1,27 +1,21 @@
 //! One run from its inputs to its report: facts first, then the judgement.
 //!
-//! [`facts`] is a function of one run's inputs and the rules; [`Auditor::judge`] is cheap and looks at
+//! [`Auditor::facts`] is a function of one run's inputs and the rules; [`Auditor::judge`] is cheap and looks at
 //! facts and policy only. That split lets many runs be judged together, or again with other numbers.
 
+mod listen;
 mod report;
 mod sources;
 
-use bstr::ByteSlice;
-
 use crate::Result;
 use crate::experiment::discover::RunInputs;
-use crate::experiment::traces::TraceRole;
-use crate::patch::model::Patch;
-use crate::provenance::Tracker;
 use crate::provenance::model::Provenance;
 use crate::report::Lang;
 use crate::report::model::{RunReport, ToolInfo};
-use crate::rules::engine::{Engine, EngineReport};
-use crate::rules::RuleSet;
+use crate::rules::{EngineReport, RuleSet};
 use crate::similarity::compare::{CompareInputs, Comparison, compare};
 use crate::similarity::starter::{NoStarter, Starter};
-use crate::trace::event::{Channel, Coverage, Event, EventSink};
-use crate::trace::{TraceFile, TraceReport, read_traces};
+use crate::trace::TraceReport;
 use crate::verdict::judge::judge;
 use crate::verdict::measures::Measures;
 use crate::verdict::policy::Policy;
@@ -92,8 +86,7 @@ impl<'a> Auditor<'a> {
 fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
     let sources = sources::read(inputs)?;
     let comparison = compare_with_gt(inputs, &sources);
-    let listening = Listening::new(inputs, rules, &sources, comparison.as_ref());
-    let heard = listening.read(inputs)?;
+    let heard = listen::listen(inputs, rules, &sources, comparison.as_ref())?;
 
     let mut measures = Measures {
         gt: sources.gt_state,

@@ -1,0 +1,242 @@
+//! One pass over a run's traces, heard by the rules and by provenance at the same time.
+
+use std::collections::BTreeSet;
+
+use bstr::ByteSlice;
+
+use super::sources::{BaseFiles, Sources};
+use crate::Result;
+use crate::experiment::discover::RunInputs;
+use crate::experiment::traces::{TraceInput, TraceRole};
+use crate::patch::model::Patch;
+use crate::provenance::model::Provenance;
+use crate::provenance::{AddedFile, AddedLine, Inputs, Tracker};
+use crate::rules::{Engine, EngineReport, RuleSet};
+use crate::similarity::compare::Comparison;
+use crate::similarity::normalise::squeeze;
+use crate::similarity::starter::Starter;
+use crate::trace::event::{Coverage, Event, EventSink};
+use crate::trace::{TraceFile, TraceReport, read_traces};
+
+/// Files without a writer that a coverage reason names; the others are counted.
+const NAMED_FILES: usize = 3;
+
+/// What the traces of a run said.
+pub(super) struct Heard {
+    /// The trace files; `None` when the run has none.
+    pub(super) trace: Option<TraceReport>,
+    /// How much of the run they show.
+    pub(super) coverage: Coverage,
+    /// Why it is not more, in words.
+    pub(super) reasons: Vec<String>,
+    /// What the rules found.
+    pub(super) rules: EngineReport,
+    /// Where the lines came from; `None` without a trace.
+    pub(super) provenance: Option<Provenance>,
+}
+
+/// Reads the traces of a run.
+pub(super) fn listen(
+    inputs: &RunInputs,
+    rules: &RuleSet,
+    sources: &Sources,
+    comparison: Option<&Comparison>,
+) -> Result<Heard> {
+    let (traces, logs): (Vec<_>, Vec<_>) = inputs
+        .traces
+        .iter()
+        .partition(|t| t.role == TraceRole::Trace);
+    let files: Vec<_> = traces.into_iter().map(trace_file).collect();
+    let logs: Vec<_> = logs.into_iter().map(trace_file).collect();
+    let labels = files.iter().chain(&logs).map(|f| f.label.clone()).collect();
+    let prompt = inputs.prompt.as_ref().map(|p| p.text.as_str());
+    let mut engine = Engine::new(rules, &inputs.task_facts, prompt, labels);
+    if let Some(patch) = &sources.patch {
+        scan_added_lines(&mut engine, patch);
+    }
+    if files.is_empty() && logs.is_empty() {
+        return Ok(Heard {
+            trace: None,
+            coverage: Coverage::Missing,
+            reasons: vec!["there is no trace".to_owned()],
+            rules: engine.finish(),
+            provenance: None,
+        });
+    }
+    let patch = sources
+        .patch
+        .as_ref()
+        .map(|patch| added_files(patch, sources, comparison))
+        .unwrap_or_default();
+    let tracker = tracker(&patch, sources, comparison, prompt);
+    let mut ears = Ears { engine, tracker };
+    let report = read_traces(&files, &mut ears)?;
+    // Logs of the runner: plain text that may name something, and no evidence of what was done.
+    let mut shifted = Shifted {
+        by: u32::try_from(files.len()).unwrap_or(u32::MAX),
+        sink: &mut ears.engine,
+    };
+    let mut report_of_logs = read_traces(&logs, &mut shifted)?;
+    let provenance = ears.tracker.finish();
+    let (coverage, reasons) = coverage(&report, &provenance);
+    let mut trace = report;
+    trace.files.append(&mut report_of_logs.files);
+    Ok(Heard {
+        trace: Some(trace),
+        coverage,
+        reasons,
+        rules: ears.engine.finish(),
+        provenance: Some(provenance),
+    })
+}
+
+fn trace_file(input: &TraceInput) -> TraceFile {
+    TraceFile {
+        path: input.path.clone(),
+        label: input.label.clone(),
+    }
+}
+
+/// Everybody who listens to the trace.
+struct Ears<'r> {
+    engine: Engine<'r>,
+    tracker: Tracker,
+}
+
+impl EventSink for Ears<'_> {
+    fn event(&mut self, event: &Event) {
+        self.engine.event(event);
+        self.tracker.event(event);
+    }
+}
+
+/// Hands on events whose file numbers come after those of another reading.
+struct Shifted<'a, S> {
+    by: u32,
+    sink: &'a mut S,
+}
+
+impl<S: EventSink> EventSink for Shifted<'_, S> {
+    fn event(&mut self, event: &Event) {
+        let mut event = event.clone();
+        event.id.file = event.id.file.saturating_add(self.by);
+        event.source.file = event.source.file.saturating_add(self.by);
+        self.sink.event(&event);
+    }
+}
+
+/// Marks in what the agent added: licence headers, contributors, links.
+fn scan_added_lines(engine: &mut Engine<'_>, patch: &Patch) {
+    for file in &patch.files {
+        let path = file.path().to_str_lossy();
+        let mut number = 0;
+        let lines: Vec<_> = file
+            .hunks
+            .iter()
+            .flat_map(|hunk| {
+                number = hunk.new_start;
+                let mut numbered = Vec::new();
+                for line in &hunk.lines {
+                    use crate::patch::model::LineKind;
+                    if line.kind == LineKind::Added {
+                        numbered.push((number, line.text.to_str_lossy()));
+                    }
+                    if line.kind != LineKind::Removed {
+                        number += 1;
+                    }
+                }
+                numbered
+            })
+            .collect();
+        engine.added_lines(&path, lines.iter().map(|(at, text)| (*at, text.as_ref())));
+    }
+}
+
+/// The agent's added lines, with those that stand in the base marked.
+fn added_files(
+    patch: &Patch,
+    sources: &Sources,
+    comparison: Option<&Comparison>,
+) -> Vec<AddedFile> {
+    let generated: BTreeSet<&str> = comparison
+        .into_iter()
+        .flat_map(|c| &c.similarity.files)
+        .filter(|f| f.generated)
+        .map(|f| f.paired_with.as_deref().unwrap_or(&f.path))
+        .collect();
+    let queries: BTreeSet<String> = patch
+        .files
+        .iter()
+        .flat_map(|f| f.added())
+        .map(|line| squeeze(&line.text.to_str_lossy()))
+        .collect();
+    let known = sources
+        .tree()
+        .map(|tree| BaseFiles(tree).known(&queries).found)
+        .unwrap_or_default();
+    patch
+        .files
+        .iter()
+        .map(|file| {
+            let path = file.path().to_string();
+            AddedFile {
+                generated: generated.contains(path.as_str()),
+                lines: file
+                    .added()
+                    .map(|line| {
+                        let text = squeeze(&line.text.to_str_lossy());
+                        AddedLine {
+                            starter: known.contains(&text),
+                            text,
+                        }
+                    })
+                    .collect(),
+                path,
+            }
+        })
+        .collect()
+}
+
+fn tracker(
+    patch: &[AddedFile],
+    sources: &Sources,
+    comparison: Option<&Comparison>,
+    prompt: Option<&str>,
+) -> Tracker {
+    let gt_paths: Vec<_> = comparison
+        .into_iter()
+        .flat_map(|c| &c.similarity.files)
+        .map(|f| f.path.clone())
+        .collect();
+    Tracker::new(&Inputs {
+        gt_paths: &gt_paths,
+        lines: comparison.map_or(&[], |c| c.lines.as_slice()),
+        patch,
+        prompt: prompt.unwrap_or_default(),
+        starter_known: sources.tree().is_some(),
+    })
+}
+
+/// The trace's own coverage, lowered when the tree holds changes that no call of it explains.
+fn coverage(report: &TraceReport, provenance: &Provenance) -> (Coverage, Vec<String>) {
+    let mut reasons = report.reasons.clone();
+    let orphans: Vec<_> = provenance
+        .unseen
+        .iter()
+        .filter(|unseen| unseen.event.is_none())
+        .map(|unseen| unseen.path.as_str())
+        .collect();
+    if report.coverage < Coverage::Full || orphans.is_empty() {
+        return (report.coverage, reasons);
+    }
+    let named: Vec<_> = orphans.iter().take(NAMED_FILES).copied().collect();
+    let more = match orphans.len().saturating_sub(NAMED_FILES) {
+        0 => String::new(),
+        left => format!(" and {left} more"),
+    };
+    reasons.push(format!(
+        "no call of the trace explains the changes to {}{more}",
+        named.join(", ")
+    ));
+    (Coverage::Partial, reasons)
+}
