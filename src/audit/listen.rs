@@ -8,9 +8,10 @@ use super::sources::{BaseFiles, Sources};
 use crate::Result;
 use crate::experiment::discover::RunInputs;
 use crate::experiment::traces::{TraceInput, TraceRole};
-use crate::patch::model::Patch;
+use crate::patch::model::{LineKind, Patch};
 use crate::provenance::model::Provenance;
 use crate::provenance::{AddedFile, AddedLine, Inputs, Tracker};
+use crate::rules::finding::Finding;
 use crate::rules::{Engine, EngineReport, RuleSet};
 use crate::similarity::compare::Comparison;
 use crate::similarity::normalise::squeeze;
@@ -51,15 +52,17 @@ pub(super) fn listen(
     let labels = files.iter().chain(&logs).map(|f| f.label.clone()).collect();
     let prompt = inputs.prompt.as_ref().map(|p| p.text.as_str());
     let mut engine = Engine::new(rules, &inputs.task_facts, prompt, labels);
-    if let Some(patch) = &sources.patch {
-        scan_added_lines(&mut engine, patch);
-    }
+    let marks = sources
+        .patch
+        .as_ref()
+        .map(|patch| marks(&mut engine, patch))
+        .unwrap_or_default();
     if files.is_empty() && logs.is_empty() {
         return Ok(Heard {
             trace: None,
             coverage: Coverage::Missing,
             reasons: vec!["there is no trace".to_owned()],
-            rules: engine.finish(),
+            rules: finish(engine, marks),
             provenance: None,
         });
     }
@@ -85,7 +88,7 @@ pub(super) fn listen(
         trace: Some(trace),
         coverage,
         reasons,
-        rules: ears.engine.finish(),
+        rules: finish(ears.engine, marks),
         provenance: Some(provenance),
     })
 }
@@ -126,30 +129,31 @@ impl<S: EventSink> EventSink for Shifted<'_, S> {
 }
 
 /// Marks in what the agent added: licence headers, contributors, links.
-fn scan_added_lines(engine: &mut Engine<'_>, patch: &Patch) {
+fn marks(engine: &mut Engine<'_>, patch: &Patch) -> Vec<Finding> {
+    let mut found = Vec::new();
     for file in &patch.files {
         let path = file.path().to_str_lossy();
-        let mut number = 0;
-        let lines: Vec<_> = file
-            .hunks
-            .iter()
-            .flat_map(|hunk| {
-                number = hunk.new_start;
-                let mut numbered = Vec::new();
-                for line in &hunk.lines {
-                    use crate::patch::model::LineKind;
-                    if line.kind == LineKind::Added {
-                        numbered.push((number, line.text.to_str_lossy()));
-                    }
-                    if line.kind != LineKind::Removed {
-                        number += 1;
-                    }
+        for hunk in &file.hunks {
+            let mut next = hunk.new_start;
+            let mut added = Vec::new();
+            for line in hunk.lines.iter().filter(|l| l.kind != LineKind::Removed) {
+                if line.kind == LineKind::Added {
+                    added.push((next, line.text.to_str_lossy()));
                 }
-                numbered
-            })
-            .collect();
-        engine.added_lines(&path, lines.iter().map(|(at, text)| (*at, text.as_ref())));
+                next = next.saturating_add(1);
+            }
+            let lines = added.iter().map(|(number, text)| (*number, text.as_ref()));
+            found.append(&mut engine.scan_added_lines(&path, lines));
+        }
     }
+    found
+}
+
+/// What the rules found in the trace, and after that in the patch.
+fn finish(engine: Engine<'_>, marks: Vec<Finding>) -> EngineReport {
+    let mut report = engine.finish();
+    report.findings.extend(marks);
+    report
 }
 
 /// The agent's added lines, with those that stand in the base marked.

@@ -4,7 +4,7 @@ use super::RunFacts;
 use crate::experiment::discover::RunInputs;
 use crate::patch::BaseInfo;
 use crate::report::Lang;
-use crate::report::model::{InputsInfo, RunReport, TraceFileInfo, TraceInfo, Words};
+use crate::report::model::{InputsInfo, RunReport, TraceInfo, Words};
 use crate::trace::TraceReport;
 use crate::trace::event::Coverage;
 use crate::verdict::explain::explain;
@@ -80,18 +80,7 @@ fn trace_info(trace: &TraceReport, facts: &RunFacts) -> TraceInfo {
     TraceInfo {
         coverage: facts.measures.coverage,
         reasons: facts.coverage_reasons.clone(),
-        files: trace
-            .files
-            .iter()
-            .map(|file| TraceFileInfo {
-                path: file.path.clone(),
-                sha256: file.sha256.clone(),
-                format: file.format.clone(),
-                records: file.records,
-                events: file.events,
-                problems: file.problems.iter().map(ToString::to_string).collect(),
-            })
-            .collect(),
+        files: trace.files.clone(),
     }
 }
 

@@ -21,30 +21,30 @@ use crate::{Error, Result};
 const MIN_TELLING: usize = 8;
 
 /// The patches of a run and how they were found.
-pub struct Sources {
+pub(super) struct Sources {
     /// The GT.
-    pub gt: Option<GtPatch>,
+    pub(super) gt: Option<GtPatch>,
     /// Whether it fits the base.
-    pub gt_state: GtState,
+    pub(super) gt_state: GtState,
     /// The agent's patch.
-    pub patch: Option<Patch>,
+    pub(super) patch: Option<Patch>,
     /// What is known about it.
-    pub patch_state: PatchState,
+    pub(super) patch_state: PatchState,
     /// The base, where a work tree was compared with one.
-    pub base: Option<Base>,
+    pub(super) base: Option<Base>,
     /// Lines of the GT that the base already holds, in files that are as the GT leaves them.
-    pub preapplied_lines: u64,
+    pub(super) preapplied_lines: u64,
     /// What was wrong on the way, in words.
-    pub problems: Vec<String>,
+    pub(super) problems: Vec<String>,
     /// What could not be checked, in words.
-    pub unchecked: Vec<String>,
+    pub(super) unchecked: Vec<String>,
 }
 
 /// Reads GT and patch of a run.
 ///
 /// # Errors
 /// When a file that was found or named cannot be read or holds no patch.
-pub fn read(inputs: &RunInputs) -> Result<Sources> {
+pub(super) fn read(inputs: &RunInputs) -> Result<Sources> {
     let gt = inputs
         .gt
         .as_ref()
@@ -128,12 +128,12 @@ impl Sources {
     }
 
     /// The base tree, where there is one.
-    pub fn tree(&self) -> Option<&dyn BaseTree> {
+    pub(super) fn tree(&self) -> Option<&dyn BaseTree> {
         self.base.as_ref().and_then(|b| b.tree.as_deref())
     }
 
     /// Which base was taken.
-    pub fn base_info(&self) -> Option<&BaseInfo> {
+    pub(super) fn base_info(&self) -> Option<&BaseInfo> {
         self.base.as_ref().map(|b| &b.info)
     }
 }
@@ -142,11 +142,11 @@ impl Sources {
 /// the base already holds was there before the agent came. Returns the state and, for the second
 /// case, the number of lines.
 fn check_fit(gt: &Patch, tree: &dyn BaseTree, problems: &mut Vec<String>) -> (GtState, u64) {
-    match fits(gt, tree) {
+    match fits(gt, Some(tree)) {
         Fit::DoesNotFit { files } => {
             let first = files
                 .first()
-                .map(|(path, why)| format!("{path}: {why}"))
+                .map(|(path, why)| format!("{path}: {}", why.words()))
                 .unwrap_or_default();
             problems.push(format!(
                 "the ground truth does not fit the base: {} of its files do not apply (first: {first})",
@@ -185,7 +185,7 @@ fn excluded_names(inputs: &RunInputs, dir: &Path) -> Result<BTreeSet<String>> {
 }
 
 /// The base tree as the comparison sees it: lines that were there before, heads of files.
-pub struct BaseFiles<'a>(pub &'a dyn BaseTree);
+pub(super) struct BaseFiles<'a>(pub(super) &'a dyn BaseTree);
 
 impl Starter for BaseFiles<'_> {
     fn known(&self, queries: &BTreeSet<String>) -> StarterAnswer {

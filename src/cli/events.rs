@@ -88,7 +88,10 @@ pub(crate) fn run(args: &EventsArgs, terminal: &mut Terminal) -> anyhow::Result<
         summary = format!("{}; coverage {}", counts.join(", "), report.coverage.name());
         for file in &report.files {
             for problem in &file.problems {
-                summary.push_str(&format!("\n{}: {}", file.path, problem));
+                summary.push_str(&format!(
+                    "\n{}:{}: {} ({} times)",
+                    file.label, problem.line, problem.what, problem.count
+                ));
             }
         }
         printer.failed.map_or(Ok(()), |error| Err(error.into()))

@@ -19,6 +19,17 @@ pub enum Misfit {
     OtherContent,
 }
 
+impl Misfit {
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Missing => "the base lacks it",
+            Self::Exists => "the base has it already, with another content",
+            Self::OtherContent => "the lines around a change are others",
+        }
+    }
+}
+
 /// Whether a GT applies to a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fit {

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::provenance::model::Provenance;
 use crate::rules::finding::{Cause, Confidence, Finding};
 use crate::similarity::model::Similarity;
+use crate::trace::TraceFileReport;
 use crate::trace::event::Coverage;
 use crate::verdict::check::Reason;
 use crate::verdict::judge::{AuthorLabel, Flag};
@@ -26,23 +27,6 @@ pub struct ToolInfo {
     pub policy_digest: String,
 }
 
-/// One trace file of a run.
-#[derive(Debug, Clone, Serialize)]
-pub struct TraceFileInfo {
-    /// Path, relative to the run directory where it lies inside.
-    pub path: String,
-    /// SHA-256 of the bytes, hexadecimal: the verdict is conditional on this content.
-    pub sha256: String,
-    /// Names of the formats found, joined by `+`.
-    pub format: String,
-    /// Records read.
-    pub records: u64,
-    /// Events made of them.
-    pub events: u64,
-    /// What could not be read as it stands.
-    pub problems: Vec<String>,
-}
-
 /// The traces of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct TraceInfo {
@@ -52,7 +36,7 @@ pub struct TraceInfo {
     #[serde(skip)]
     pub reasons: Vec<String>,
     /// The files.
-    pub files: Vec<TraceFileInfo>,
+    pub files: Vec<TraceFileReport>,
 }
 
 /// Which inputs a verdict rests on.

@@ -355,7 +355,7 @@ fn write_exposure(
         .trace
         .as_ref()
         .and_then(|t| t.files.get(exposure.file as usize))
-        .map_or("trace", |f| f.path.as_str());
+        .map_or("trace", |f| f.label.as_str());
     write!(
         out,
         "  {}:{}  {DIM}output{DIM:#}  {} {}:{}",
