@@ -1,5 +1,6 @@
 //! Objects by name, each checked against it.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,8 +14,8 @@ use crate::patch::tree::ReadError;
 /// How often git is started again after it died over a damaged object.
 const MAX_RESTARTS: u32 = 50;
 
-/// Takes the number of an object in a list and its content.
-pub(super) type Take<'a> = dyn FnMut(usize, Result<Vec<u8>, ReadError>) + 'a;
+/// Takes the number of an object in a list and its content, and says whether to go on.
+pub(super) type Take<'a> = dyn FnMut(usize, Result<Vec<u8>, ReadError>) -> ControlFlow<()> + 'a;
 
 /// The objects of one repository, read through a private git directory.
 #[derive(Debug)]
@@ -128,7 +129,8 @@ impl ObjectStore {
         self.one(&asked, Want::Size, u64::MAX).ok().map(|a| a.id)
     }
 
-    /// The contents of many objects of one kind, in order, many at a time. `take` may use this store too.
+    /// The contents of many objects of one kind, in order, many at a time, until `take` breaks off.
+    /// `take` may use this store too.
     pub(super) fn read_many(&self, ids: &[Oid], kind: &str, limit: u64, take: &mut Take<'_>) {
         // Taken out, so that the lock is not held while `take` runs.
         let mut process = self.lock().content.take();
@@ -137,23 +139,33 @@ impl ObjectStore {
             if process.is_none() {
                 process = self.start(&mut self.lock(), Want::Content).ok();
             }
-            let Some(running) = &mut process else { break };
             let wanted: Vec<Oid> = ids.iter().skip(next).take(PIPELINE).copied().collect();
-            let alive = read_some(running, &wanted, limit, &mut |id, answer| {
+            let mut stopped = false;
+            let mut hand_out = |id: &Oid, answer: std::io::Result<Option<Answer>>| {
                 let content = match answer {
                     Ok(Some(answer)) => checked(answer, id, Some(kind)),
                     Ok(None) => Err(ReadError::Missing),
                     Err(_) => Err(damaged(id)),
                 };
-                take(next, content);
+                stopped = take(next, content).is_break();
                 next += 1;
-            });
+                !stopped
+            };
+            let alive = match &mut process {
+                Some(running) => read_some(running, &wanted, limit, &mut hand_out),
+                // Started too often: nothing more is to be had.
+                None => {
+                    let gone = || Err(std::io::ErrorKind::BrokenPipe.into());
+                    let _ = wanted.iter().all(|id| hand_out(id, gone()));
+                    false
+                }
+            };
             if !alive {
                 process = None;
             }
-        }
-        for (index, id) in ids.iter().enumerate().skip(next) {
-            take(index, Err(damaged(id)));
+            if stopped {
+                break;
+            }
         }
         self.lock().content = process;
     }
@@ -168,15 +180,23 @@ impl ObjectStore {
                     small.push(*id);
                     places.push(place);
                 }
-                Ok(size) => take(place, Err(ReadError::TooLarge(size))),
-                Err(error) => take(place, Err(error)),
+                other => {
+                    let error = other.map_or_else(|e| e, ReadError::TooLarge);
+                    if take(place, Err(error)).is_break() {
+                        return;
+                    }
+                }
             }
         }
-        self.read_many(&small, "blob", limit, &mut |index, content| {
-            if let Some(place) = places.get(index) {
-                take(*place, content);
-            }
-        });
+        self.read_many(
+            &small,
+            "blob",
+            limit,
+            &mut |index, content| match places.get(index) {
+                Some(place) => take(*place, content),
+                None => ControlFlow::Break(()),
+            },
+        );
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Processes> {
@@ -215,26 +235,21 @@ impl ObjectStore {
     }
 }
 
-/// Asks for at most [`PIPELINE`] objects and hands out the answers in order. False when the process can
-/// answer no more; the object it failed at was handed out as an error.
+/// Asks for at most [`PIPELINE`] objects and hands out the answers in order, until `take` says no. False when
+/// the process can answer no more; the object it failed at was handed out as an error.
 fn read_some(
     process: &mut Batch,
     ids: &[Oid],
     limit: u64,
-    take: &mut dyn FnMut(&Oid, std::io::Result<Option<Answer>>),
+    take: &mut dyn FnMut(&Oid, std::io::Result<Option<Answer>>) -> bool,
 ) -> bool {
     let names: Vec<String> = ids.iter().map(Oid::to_string).collect();
-    if let Err(error) = process.ask(names.iter().map(String::as_str)) {
-        if let Some(id) = ids.first() {
-            take(id, Err(error));
-        }
-        return false;
-    }
+    let mut asked = process.ask(names.iter().map(String::as_str));
     for id in ids {
-        let answer = process.answer(limit);
+        let answer = std::mem::replace(&mut asked, Ok(())).and_then(|()| process.answer(limit));
         let alive = answer.is_ok();
-        take(id, answer);
-        if !alive {
+        // Answers that are not read would be taken for those of the next request.
+        if !take(id, answer) || !alive {
             return false;
         }
     }
