@@ -93,8 +93,10 @@ impl<'a> Parser<'a> {
             self.flush();
             self.cursor.next();
             self.current = Some(Builder::merge(name));
-        } else if line.starts_with(b"@@") && self.hunk(line) {
-        } else if line.starts_with(b"--- ") && self.file_names(line) {
+        } else if (line.starts_with(b"@@") && self.hunk(line))
+            || (line.starts_with(b"--- ") && self.file_names(line))
+        {
+            // These take their lines themselves.
         } else if self.extended_header(line) || self.binary(line) {
             self.cursor.next();
         } else {
@@ -143,11 +145,8 @@ impl<'a> Parser<'a> {
             .is_some_and(|c| c.kind != Form::Plain && c.header && c.names.is_none());
         if !in_header {
             // Only a hunk behind them makes these two lines the start of a file.
-            if !self
-                .cursor
-                .ahead(2)
-                .is_some_and(|l| HunkHeader::parse(l).is_some())
-            {
+            let behind = self.cursor.ahead(2).and_then(HunkHeader::parse);
+            if behind.is_none() {
                 return false;
             }
             self.flush();
