@@ -1,6 +1,7 @@
+use bstr::BString;
 use proptest::prelude::*;
 
-use super::super::model::{Line, LineKind};
+use super::super::model::{Hunk, Line, LineKind};
 use super::super::render;
 use super::*;
 
@@ -26,11 +27,11 @@ fn brief(patch: &Patch) -> Vec<(String, FileStatus, usize, usize)> {
         .collect()
 }
 
-type Form = (&'static str, (&'static str, FileStatus, usize, usize));
+type Case = (&'static str, (&'static str, FileStatus, usize, usize));
 
 use FileStatus::{Added, Copied, Deleted, ModeOnly, Modified, Renamed};
 
-const GIT_FORMS: &[Form] = &[
+const GIT_FORMS: &[Case] = &[
     (
         "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
         ("x", Modified, 1, 1),
@@ -94,7 +95,7 @@ const GIT_FORMS: &[Form] = &[
 ];
 
 /// Prefixes, names, and what is not from `git diff`.
-const OTHER_FORMS: &[Form] = &[
+const OTHER_FORMS: &[Case] = &[
     (
         "diff -ru old/x new/x\n--- old/x\t2024-01-01 00:00:00 +0000\n+++ new/x\t2024-01-02 00:00:00 +0000\n@@ -1 +1 @@\n-a\n+b\n",
         ("x", Modified, 1, 1),
