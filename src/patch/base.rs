@@ -136,9 +136,9 @@ pub fn choose_base(request: &BaseRequest<'_>) -> Result<Base> {
     };
     let found = match request.given {
         Some(revision) => Some(finder.given(revision)?),
-        None => match finder.from_base_repo()? {
+        None => match finder.in_base_repo()? {
             Some(found) => Some(found),
-            None => finder.from_run(),
+            None => finder.in_run(),
         },
     };
     let (info, tree) = match found {
@@ -214,7 +214,7 @@ impl Finder<'_> {
         })
     }
 
-    fn from_base_repo(&mut self) -> Result<Option<Found>> {
+    fn in_base_repo(&mut self) -> Result<Option<Found>> {
         let Some(dir) = self.request.base_repo.filter(|d| d.is_dir()) else {
             return Ok(None);
         };
@@ -264,7 +264,7 @@ impl Finder<'_> {
         lacks
     }
 
-    fn from_run(&mut self) -> Option<Found> {
+    fn in_run(&mut self) -> Option<Found> {
         let known = self
             .request
             .known_commit

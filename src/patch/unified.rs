@@ -6,13 +6,14 @@
 //! out from there on, the complete lines before it are kept, and a [`PatchProblem`] says so: like
 //! `git apply`, the reader never guesses that a line outside a hunk belongs to it.
 
-use bstr::{BString, ByteSlice};
+use bstr::ByteSlice;
 
+use self::builder::{Builder, Form};
 use super::cursor::{Cursor, trim_cr};
 use super::envelope;
 use super::hunk::{HunkHeader, read_hunk};
-use super::model::{FilePatch, FileStatus, Hunk, Patch, PatchProblem};
-use super::names::{self, Side};
+use super::model::{FilePatch, FileStatus, Patch, PatchProblem};
+use super::names;
 
 /// Most problems that are listed; the last entry says how many more there were.
 const MAX_PROBLEMS: usize = 200;
@@ -93,8 +94,10 @@ impl<'a> Parser<'a> {
             self.flush();
             self.cursor.next();
             self.current = Some(Builder::merge(name));
-        } else if line.starts_with(b"@@") && self.hunk(line) {
-        } else if line.starts_with(b"--- ") && self.file_names(line) {
+        } else if (line.starts_with(b"@@") && self.hunk(line))
+            || (line.starts_with(b"--- ") && self.file_names(line))
+        {
+            // These take their lines themselves.
         } else if self.extended_header(line) || self.binary(line) {
             self.cursor.next();
         } else {
@@ -143,11 +146,8 @@ impl<'a> Parser<'a> {
             .is_some_and(|c| c.kind != Form::Plain && c.header && c.names.is_none());
         if !in_header {
             // Only a hunk behind them makes these two lines the start of a file.
-            if !self
-                .cursor
-                .ahead(2)
-                .is_some_and(|l| HunkHeader::parse(l).is_some())
-            {
+            let behind = self.cursor.ahead(2).and_then(HunkHeader::parse);
+            if behind.is_none() {
                 return false;
             }
             self.flush();
@@ -267,158 +267,10 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Which header a file came with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Git,
-    Merge,
-    Plain,
-}
-
-/// A file under construction.
-#[derive(Debug)]
-struct Builder {
-    kind: Form,
-    /// Still between the file's first line and its first hunk.
-    header: bool,
-    /// The last line belonged to a hunk.
-    after_hunk: bool,
-    /// The last hunk broke off, so that its rest and further hunks may follow.
-    broken: bool,
-    /// The path that the `diff` line alone gives.
-    path: Option<BString>,
-    /// The text of the `diff` line, for when nothing else names the file.
-    names_text: BString,
-    names: Option<(Side, Side)>,
-    from: Option<BString>,
-    to: Option<BString>,
-    status: Option<FileStatus>,
-    mode_changed: bool,
-    binary: bool,
-    crlf: bool,
-    old_epoch: bool,
-    new_epoch: bool,
-    /// The first hunk has no old or no new lines.
-    first_counts: Option<(u32, u32)>,
-    hunks: Vec<Hunk>,
-}
-
-impl Builder {
-    fn plain() -> Self {
-        Self {
-            kind: Form::Plain,
-            header: true,
-            after_hunk: false,
-            broken: false,
-            path: None,
-            names_text: BString::default(),
-            names: None,
-            from: None,
-            to: None,
-            status: None,
-            mode_changed: false,
-            binary: false,
-            crlf: false,
-            old_epoch: false,
-            new_epoch: false,
-            first_counts: None,
-            hunks: Vec::new(),
-        }
-    }
-
-    fn git(names: &[u8]) -> Self {
-        let names = trim_cr(names);
-        Self {
-            kind: Form::Git,
-            path: names::header_path(names),
-            names_text: names.into(),
-            ..Self::plain()
-        }
-    }
-
-    fn merge(name: &[u8]) -> Self {
-        let name = trim_cr(name);
-        let path = names::unquote(name).map_or_else(|| name.into(), |(n, _)| n);
-        Self {
-            kind: Form::Merge,
-            path: Some(path),
-            ..Self::plain()
-        }
-    }
-
-    fn takes_hunks(&self) -> bool {
-        self.header || self.after_hunk || self.broken
-    }
-
-    fn push(&mut self, hunk: Hunk, header: HunkHeader) {
-        self.header = false;
-        self.after_hunk = true;
-        self.first_counts
-            .get_or_insert((header.old_count, header.new_count));
-        self.hunks.push(hunk);
-    }
-
-    fn finish(self) -> FilePatch {
-        let status = self.status();
-        let (old, new) = self.paths();
-        FilePatch {
-            old_path: (status != FileStatus::Added).then_some(old),
-            new_path: (status != FileStatus::Deleted).then_some(new),
-            status,
-            binary: self.binary,
-            hunks: self.hunks,
-        }
-    }
-
-    fn status(&self) -> FileStatus {
-        if let Some(status) = self.status {
-            return status;
-        }
-        let plain = self.kind == Form::Plain;
-        let (old_count, new_count) = self.first_counts.unwrap_or((1, 1));
-        let gone = |side: &Side, epoch: bool, count: u32| {
-            *side == Side::Absent || (plain && epoch && count == 0)
-        };
-        match &self.names {
-            Some((old, new)) if gone(old, self.old_epoch, old_count) && *new != Side::Absent => {
-                FileStatus::Added
-            }
-            Some((_, new)) if gone(new, self.new_epoch, new_count) => FileStatus::Deleted,
-            _ if self.mode_changed && self.hunks.is_empty() && !self.binary => FileStatus::ModeOnly,
-            _ => FileStatus::Modified,
-        }
-    }
-
-    /// Old and new path, both set; which of them holds is for the status to say.
-    fn paths(&self) -> (BString, BString) {
-        if let (Some(from), Some(to)) = (&self.from, &self.to) {
-            return (from.clone(), to.clone());
-        }
-        if let Some(path) = &self.path {
-            return (path.clone(), path.clone());
-        }
-        match &self.names {
-            Some((Side::Path(old), Side::Path(new))) => {
-                let (old, new) = names::strip_pair(old, new);
-                if self.kind == Form::Plain {
-                    // `diff x.orig x`: one file under two names.
-                    (new.clone(), new)
-                } else {
-                    (old, new)
-                }
-            }
-            Some((Side::Path(one), Side::Absent) | (Side::Absent, Side::Path(one))) => {
-                let path = names::strip_one(one);
-                (path.clone(), path)
-            }
-            _ => (self.names_text.clone(), self.names_text.clone()),
-        }
-    }
-}
-
 fn strip_any<'a>(line: &'a [u8], prefixes: &[&[u8]]) -> Option<&'a [u8]> {
     prefixes.iter().find_map(|p| line.strip_prefix(*p))
 }
 
+mod builder;
 #[cfg(test)]
 mod tests;

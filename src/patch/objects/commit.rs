@@ -1,6 +1,7 @@
 //! The tree of a commit, every object of it checked against its name.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -81,13 +82,17 @@ fn list(store: &ObjectStore, root: Oid) -> Result<BTreeMap<BString, Entry>, Stri
         let mut failure = None;
         store.read_many(&ids, "tree", MAX_FILE_BYTES, &mut |index, content| {
             let Some((prefix, id)) = level.get(index) else {
-                return;
+                return ControlFlow::Break(());
             };
             let done = content
                 .map_err(|e| say(id, &e))
                 .and_then(|c| read_tree(&c, id, prefix, &mut entries, &mut below, &mut seen));
-            if let Err(why) = done {
-                failure.get_or_insert(why);
+            match done {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(why) => {
+                    failure = Some(why);
+                    ControlFlow::Break(())
+                }
             }
         });
         if let Some(why) = failure {
@@ -185,14 +190,14 @@ impl BaseTree for CommitTree {
             .collect();
         let ids: Vec<Oid> = files.iter().map(|(_, id)| *id).collect();
         let mut passed_over = 0;
-        self.store
-            .read_blobs(&ids, MAX_FILE_BYTES, &mut |index, content| match (
-                files.get(index),
-                content,
-            ) {
+        let mut hand_over = |index: usize, content: Result<Vec<u8>, ReadError>| {
+            match (files.get(index), content) {
                 (Some((path, _)), Ok(content)) => take(path.as_bstr(), &content),
                 _ => passed_over += 1,
-            });
+            }
+            ControlFlow::Continue(())
+        };
+        self.store.read_blobs(&ids, MAX_FILE_BYTES, &mut hand_over);
         passed_over
     }
 }

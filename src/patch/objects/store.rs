@@ -1,5 +1,6 @@
 //! Objects by name, each checked against it.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,8 +14,10 @@ use crate::patch::tree::ReadError;
 /// How often git is started again after it died over a damaged object.
 const MAX_RESTARTS: u32 = 50;
 
-/// Takes the number of an object in a list and its content.
-pub(super) type Take<'a> = dyn FnMut(usize, Result<Vec<u8>, ReadError>) + 'a;
+/// Takes the number of an object in a list and its content, and says whether to go on.
+pub(super) type Take<'a> = dyn FnMut(usize, Result<Vec<u8>, ReadError>) -> ControlFlow<()> + 'a;
+
+type TakeAnswer<'a> = dyn FnMut(usize, &Oid, Result<Answer, ReadError>) -> ControlFlow<()> + 'a;
 
 /// The objects of one repository, read through a private git directory.
 #[derive(Debug)]
@@ -30,6 +33,15 @@ struct Processes {
     size: Option<Batch>,
     content: Option<Batch>,
     starts: u32,
+}
+
+impl Processes {
+    fn slot(&mut self, want: Want) -> &mut Option<Batch> {
+        match want {
+            Want::Size => &mut self.size,
+            Want::Content => &mut self.content,
+        }
+    }
 }
 
 impl ObjectStore {
@@ -128,55 +140,81 @@ impl ObjectStore {
         self.one(&asked, Want::Size, u64::MAX).ok().map(|a| a.id)
     }
 
-    /// The contents of many objects of one kind, in order, many at a time. `take` may use this store too.
+    /// The contents of many objects of one kind, in order, many at a time, until `take` breaks off.
+    /// `take` may use this store too.
     pub(super) fn read_many(&self, ids: &[Oid], kind: &str, limit: u64, take: &mut Take<'_>) {
-        // Taken out, so that the lock is not held while `take` runs.
-        let mut process = self.lock().content.take();
-        let mut next = 0;
-        while next < ids.len() {
-            if process.is_none() {
-                process = self.start(&mut self.lock(), Want::Content).ok();
-            }
-            let Some(running) = &mut process else { break };
-            let wanted: Vec<Oid> = ids.iter().skip(next).take(PIPELINE).copied().collect();
-            let alive = read_some(running, &wanted, limit, &mut |id, answer| {
-                let content = match answer {
-                    Ok(Some(answer)) => checked(answer, id, Some(kind)),
-                    Ok(None) => Err(ReadError::Missing),
-                    Err(_) => Err(damaged(id)),
-                };
-                take(next, content);
-                next += 1;
-            });
-            if !alive {
-                process = None;
-            }
-        }
-        for (index, id) in ids.iter().enumerate().skip(next) {
-            take(index, Err(damaged(id)));
-        }
-        self.lock().content = process;
+        self.stream(Want::Content, ids, limit, &mut |index, id, answer| {
+            take(
+                index,
+                answer.and_then(|answer| checked(answer, id, Some(kind))),
+            )
+        });
     }
 
     /// The contents of many blobs; those above the limit are not unpacked.
     pub(super) fn read_blobs(&self, ids: &[Oid], limit: u64, take: &mut Take<'_>) {
         let mut small = Vec::new();
         let mut places = Vec::new();
-        for (place, id) in ids.iter().enumerate() {
-            match self.size(id) {
-                Ok(size) if size <= limit => {
+        self.stream(Want::Size, ids, limit, &mut |place, id, answer| {
+            let error = match answer {
+                Ok(answer) if answer.size <= limit => {
                     small.push(*id);
                     places.push(place);
+                    return ControlFlow::Continue(());
                 }
-                Ok(size) => take(place, Err(ReadError::TooLarge(size))),
-                Err(error) => take(place, Err(error)),
+                Ok(answer) => ReadError::TooLarge(answer.size),
+                Err(error) => error,
+            };
+            take(place, Err(error))
+        });
+        self.read_many(
+            &small,
+            "blob",
+            limit,
+            &mut |index, content| match places.get(index) {
+                Some(place) => take(*place, content),
+                None => ControlFlow::Break(()),
+            },
+        );
+    }
+
+    /// Asks for many objects and hands out the answers in order, until `take` breaks off. A process that
+    /// dies over an object is started again behind it.
+    fn stream(&self, want: Want, ids: &[Oid], limit: u64, take: &mut TakeAnswer<'_>) {
+        // Taken out, so that the lock is not held while `take` runs.
+        let mut process = self.lock().slot(want).take();
+        // Requests whose answers are still to come.
+        let mut asked = 0usize;
+        for (index, id) in ids.iter().enumerate() {
+            if process.is_none() {
+                process = self.start(&mut self.lock(), want).ok();
+                asked = 0;
+            }
+            let answer = match &mut process {
+                Some(running) if asked > 0 => running.answer(limit),
+                Some(running) => {
+                    let next = ids.get(index..).unwrap_or_default();
+                    asked = next.len().min(PIPELINE);
+                    let names: Vec<String> = next.iter().take(asked).map(Oid::to_string).collect();
+                    let sent = running.ask(names.iter().map(String::as_str));
+                    sent.and_then(|()| running.answer(limit))
+                }
+                None => Err(std::io::ErrorKind::BrokenPipe.into()),
+            };
+            asked = asked.saturating_sub(1);
+            if answer.is_err() {
+                process = None;
+            }
+            let answer = answer.map_err(|_| damaged(id));
+            let answer = answer.and_then(|a| a.ok_or(ReadError::Missing));
+            if take(index, id, answer).is_break() {
+                break;
             }
         }
-        self.read_many(&small, "blob", limit, &mut |index, content| {
-            if let Some(place) = places.get(index) {
-                take(*place, content);
-            }
-        });
+        // Answers that were not read would be taken for those of the next request.
+        if asked == 0 {
+            *self.lock().slot(want) = process;
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Processes> {
@@ -196,49 +234,16 @@ impl ObjectStore {
     /// Asks for one object. The process is kept for the next request unless it failed.
     fn one(&self, name: &str, want: Want, limit: u64) -> Result<Answer, ReadError> {
         let mut all = self.lock();
-        let running = match want {
-            Want::Size => all.size.take(),
-            Want::Content => all.content.take(),
-        };
-        let mut process = match running {
+        let mut process = match all.slot(want).take() {
             Some(process) => process,
             None => self.start(&mut all, want).map_err(|_| damaged(name))?,
         };
         let asked = process.ask(std::iter::once(name));
         let answer = asked.and_then(|()| process.answer(limit));
         let answer = answer.map_err(|_| damaged(name))?;
-        match want {
-            Want::Size => all.size = Some(process),
-            Want::Content => all.content = Some(process),
-        }
+        *all.slot(want) = Some(process);
         answer.ok_or(ReadError::Missing)
     }
-}
-
-/// Asks for at most [`PIPELINE`] objects and hands out the answers in order. False when the process can
-/// answer no more; the object it failed at was handed out as an error.
-fn read_some(
-    process: &mut Batch,
-    ids: &[Oid],
-    limit: u64,
-    take: &mut dyn FnMut(&Oid, std::io::Result<Option<Answer>>),
-) -> bool {
-    let names: Vec<String> = ids.iter().map(Oid::to_string).collect();
-    if let Err(error) = process.ask(names.iter().map(String::as_str)) {
-        if let Some(id) = ids.first() {
-            take(id, Err(error));
-        }
-        return false;
-    }
-    for id in ids {
-        let answer = process.answer(limit);
-        let alive = answer.is_ok();
-        take(id, answer);
-        if !alive {
-            return false;
-        }
-    }
-    true
 }
 
 fn damaged(what: impl std::fmt::Display) -> ReadError {

@@ -1,6 +1,7 @@
+use bstr::BString;
 use proptest::prelude::*;
 
-use super::super::model::{Line, LineKind};
+use super::super::model::{Hunk, Line, LineKind};
 use super::super::render;
 use super::*;
 
@@ -26,101 +27,106 @@ fn brief(patch: &Patch) -> Vec<(String, FileStatus, usize, usize)> {
         .collect()
 }
 
+type Case = (&'static str, (&'static str, FileStatus, usize, usize));
+
+use FileStatus::{Added, Copied, Deleted, ModeOnly, Modified, Renamed};
+
+const GIT_FORMS: &[Case] = &[
+    (
+        "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
+        ("x", Modified, 1, 1),
+    ),
+    (
+        "diff --git a/x b/x\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+b\n",
+        ("x", Added, 1, 0),
+    ),
+    (
+        "diff --git a/x b/x\nnew file mode 100644\nindex 0000000..e69de29\n",
+        ("x", Added, 0, 0),
+    ),
+    (
+        "diff --git a/x b/x\ndeleted file mode 100644\nindex 1..0\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n",
+        ("x", Deleted, 0, 1),
+    ),
+    (
+        "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n",
+        ("y", Renamed, 0, 0),
+    ),
+    (
+        "diff --git a/x b/y\nsimilarity index 90%\ncopy from x\ncopy to y\nindex 1..2 100644\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n",
+        ("y", Copied, 1, 1),
+    ),
+    (
+        "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n",
+        ("x", ModeOnly, 0, 0),
+    ),
+    (
+        "diff --git a/x b/x\nold mode 100644\nnew mode 100755\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
+        ("x", Modified, 1, 1),
+    ),
+    (
+        "diff --git a/x.png b/x.png\nindex 1..2 100644\nBinary files a/x.png and b/x.png differ\n",
+        ("x.png", Modified, 0, 0),
+    ),
+    (
+        "diff --git a/x b/x\nnew file mode 100644\nindex 0..1\nGIT binary patch\nliteral 3\nKc$@abc\n\nliteral 0\nHcmV?d00001\n\n",
+        ("x", Added, 0, 0),
+    ),
+    (
+        "diff --git src/x src/x\n--- src/x\n+++ src/x\n@@ -1 +1 @@\n-a\n+b\n",
+        ("src/x", Modified, 1, 1),
+    ),
+    (
+        "diff --git i/x w/x\n--- i/x\n+++ w/x\n@@ -1 +1 @@\n-a\n+b\n",
+        ("x", Modified, 1, 1),
+    ),
+    (
+        "diff --git a/a b.txt b/a b.txt\n--- a/a b.txt\t\n+++ b/a b.txt\t\n@@ -1 +1 @@\n-a\n+b\n",
+        ("a b.txt", Modified, 1, 1),
+    ),
+    (
+        "diff --git \"a/\\346\\226\\207\" \"b/\\346\\226\\207\"\n--- \"a/\\346\\226\\207\"\n+++ \"b/\\346\\226\\207\"\n@@ -1 +1 @@\n-a\n+b\n",
+        ("\u{6587}", Modified, 1, 1),
+    ),
+    (
+        "diff --git a/sub b/sub\nindex 1..2 160000\n--- a/sub\n+++ b/sub\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n",
+        ("sub", Modified, 1, 1),
+    ),
+];
+
+/// Prefixes, names, and what is not from `git diff`.
+const OTHER_FORMS: &[Case] = &[
+    (
+        "diff -ru old/x new/x\n--- old/x\t2024-01-01 00:00:00 +0000\n+++ new/x\t2024-01-02 00:00:00 +0000\n@@ -1 +1 @@\n-a\n+b\n",
+        ("x", Modified, 1, 1),
+    ),
+    (
+        "--- old/x\t1970-01-01 01:00:00.000000000 +0100\n+++ new/x\t2024-01-02 00:00:00 +0000\n@@ -0,0 +1 @@\n+b\n",
+        ("x", Added, 1, 0),
+    ),
+    (
+        "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n",
+        ("x", Deleted, 0, 1),
+    ),
+    (
+        "--- x.orig\n+++ x\n@@ -1 +1 @@\n-a\n+b\n",
+        ("x", Modified, 1, 1),
+    ),
+    (
+        "Binary files old/x.png and new/x.png differ\n",
+        ("x.png", Modified, 0, 0),
+    ),
+    (
+        "diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n@@@ -1,3 -1,2 +1,3 @@@\n  one\n -two\n- three\n++both\n +theirs\n",
+        ("x", Modified, 1, 1),
+    ),
+];
+
 #[test]
 fn every_form_of_a_file() {
-    use FileStatus::{Added, Copied, Deleted, ModeOnly, Modified, Renamed};
-    for (text, want) in [
-        (
-            "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
-            ("x", Modified, 1, 1),
-        ),
-        (
-            "diff --git a/x b/x\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+b\n",
-            ("x", Added, 1, 0),
-        ),
-        (
-            "diff --git a/x b/x\nnew file mode 100644\nindex 0000000..e69de29\n",
-            ("x", Added, 0, 0),
-        ),
-        (
-            "diff --git a/x b/x\ndeleted file mode 100644\nindex 1..0\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n",
-            ("x", Deleted, 0, 1),
-        ),
-        (
-            "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n",
-            ("y", Renamed, 0, 0),
-        ),
-        (
-            "diff --git a/x b/y\nsimilarity index 90%\ncopy from x\ncopy to y\nindex 1..2 100644\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n",
-            ("y", Copied, 1, 1),
-        ),
-        (
-            "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n",
-            ("x", ModeOnly, 0, 0),
-        ),
-        (
-            "diff --git a/x b/x\nold mode 100644\nnew mode 100755\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
-            ("x", Modified, 1, 1),
-        ),
-        (
-            "diff --git a/x.png b/x.png\nindex 1..2 100644\nBinary files a/x.png and b/x.png differ\n",
-            ("x.png", Modified, 0, 0),
-        ),
-        (
-            "diff --git a/x b/x\nnew file mode 100644\nindex 0..1\nGIT binary patch\nliteral 3\nKc$@abc\n\nliteral 0\nHcmV?d00001\n\n",
-            ("x", Added, 0, 0),
-        ),
-        (
-            "diff --git src/x src/x\n--- src/x\n+++ src/x\n@@ -1 +1 @@\n-a\n+b\n",
-            ("src/x", Modified, 1, 1),
-        ),
-        (
-            "diff --git i/x w/x\n--- i/x\n+++ w/x\n@@ -1 +1 @@\n-a\n+b\n",
-            ("x", Modified, 1, 1),
-        ),
-        (
-            "diff --git a/a b.txt b/a b.txt\n--- a/a b.txt\t\n+++ b/a b.txt\t\n@@ -1 +1 @@\n-a\n+b\n",
-            ("a b.txt", Modified, 1, 1),
-        ),
-        (
-            "diff --git \"a/\\346\\226\\207\" \"b/\\346\\226\\207\"\n--- \"a/\\346\\226\\207\"\n+++ \"b/\\346\\226\\207\"\n@@ -1 +1 @@\n-a\n+b\n",
-            ("\u{6587}", Modified, 1, 1),
-        ),
-        (
-            "diff --git a/sub b/sub\nindex 1..2 160000\n--- a/sub\n+++ b/sub\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n",
-            ("sub", Modified, 1, 1),
-        ),
-        (
-            "diff -ru old/x new/x\n--- old/x\t2024-01-01 00:00:00 +0000\n+++ new/x\t2024-01-02 00:00:00 +0000\n@@ -1 +1 @@\n-a\n+b\n",
-            ("x", Modified, 1, 1),
-        ),
-        (
-            "--- old/x\t1970-01-01 01:00:00.000000000 +0100\n+++ new/x\t2024-01-02 00:00:00 +0000\n@@ -0,0 +1 @@\n+b\n",
-            ("x", Added, 1, 0),
-        ),
-        (
-            "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n",
-            ("x", Deleted, 0, 1),
-        ),
-        (
-            "--- x.orig\n+++ x\n@@ -1 +1 @@\n-a\n+b\n",
-            ("x", Modified, 1, 1),
-        ),
-        (
-            "Binary files old/x.png and new/x.png differ\n",
-            ("x.png", Modified, 0, 0),
-        ),
-        (
-            "diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n@@@ -1,3 -1,2 +1,3 @@@\n  one\n -two\n- three\n++both\n +theirs\n",
-            ("x", Modified, 1, 1),
-        ),
-    ] {
-        let (path, status, added, removed) = want;
-        assert_eq!(
-            summary(text),
-            [(path.to_owned(), status, added, removed)],
-            "{text}"
-        );
+    for (text, (path, status, added, removed)) in GIT_FORMS.iter().chain(OTHER_FORMS) {
+        let want = [(path.to_string(), *status, *added, *removed)];
+        assert_eq!(summary(text), want, "{text}");
     }
 }
 

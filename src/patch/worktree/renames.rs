@@ -1,74 +1,97 @@
-//! Files that were moved: a deleted one and a new one with the same content, or as the GT moves them.
+//! Files that were moved: a deleted one and a new one that hold the same, or nearly, or as the GT moves them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bstr::{BStr, BString, ByteSlice};
 
 use super::changes::Change;
 use super::walk::{FoundKind, Walked};
+use crate::patch::diff::is_binary;
 use crate::patch::model::{FilePatch, FileStatus};
 use crate::patch::objects::id::Oid;
 use crate::patch::tree::{BaseTree, MAX_FILE_BYTES};
 
-/// Joins deletions and additions that are moves.
-///
-/// An exact move needs equal content that is not empty; of several, the one of the same file name is taken,
-/// then the first by path. Where the GT moves a file and the agent deleted and added the same two paths, that
-/// is a move with edits. Other moves with edits stay a deletion and an addition.
+/// Most pairs of a deleted and a new file that are compared line by line, after those of equal name.
+const MAX_PAIRS: usize = 2_500;
+
+/// Largest file that is compared line by line, in bytes.
+const MAX_BYTES: usize = 256 << 10;
+
+/// Joins deletions and additions that are moves, in this order: as the GT moves them; equal content that is not
+/// empty (of several, the one of the same file name, then the first by path); and, as in git, contents that
+/// share at least half of their bytes in whole lines. Paths that the GT deletes or creates stay what they
+/// are there, so that both patches are told in the same way.
 pub(super) fn pair(
     changes: Vec<Change>,
     base: &dyn BaseTree,
     walked: &Walked,
     gt: &BTreeMap<&BStr, &FilePatch>,
 ) -> Vec<Change> {
-    let mut deleted: BTreeMap<BString, Change> = BTreeMap::new();
-    let mut added: BTreeMap<BString, Change> = BTreeMap::new();
     let mut out = Vec::new();
+    let mut rest = Unpaired::default();
     for change in changes {
         match (&change.old_path, &change.new_path) {
-            (Some(path), None) => {
-                deleted.insert(path.clone(), change);
-            }
-            (None, Some(path)) => {
-                added.insert(path.clone(), change);
-            }
+            (Some(path), None) => drop(rest.deleted.insert(path.clone(), change)),
+            (None, Some(path)) => drop(rest.added.insert(path.clone(), change)),
             _ => out.push(change),
         }
     }
-    let mut moves = as_the_gt_moves(&deleted, &added, gt);
-    for (old, new) in &moves {
-        deleted.remove(old);
-        added.remove(new);
+    let mut moves = rest.take(as_the_gt_moves(&rest, gt));
+    let fixed = |path: &BString, status| gt.get(path.as_bstr()).is_some_and(|f| f.status == status);
+    let mut free = Unpaired::default();
+    for (path, change) in std::mem::take(&mut rest.deleted) {
+        if fixed(&path, FileStatus::Deleted) {
+            out.push(change);
+        } else {
+            free.deleted.insert(path, change);
+        }
     }
-    let exact = exact_moves(&deleted, &added, base, walked);
-    for (old, new) in &exact {
-        deleted.remove(old);
-        added.remove(new);
+    for (path, change) in std::mem::take(&mut rest.added) {
+        if fixed(&path, FileStatus::Added) {
+            out.push(change);
+        } else {
+            free.added.insert(path, change);
+        }
     }
-    moves.extend(exact);
+    moves.extend(free.take(exact_moves(&free, base, walked)));
+    moves.extend(free.take(near_moves(&free, base, walked)));
     out.extend(moves.into_iter().map(|(old, new)| Change {
         old: Some(old.clone()),
         old_path: Some(old),
         new_path: Some(new),
         status: FileStatus::Renamed,
     }));
-    out.extend(deleted.into_values());
-    out.extend(added.into_values());
+    out.extend(free.deleted.into_values());
+    out.extend(free.added.into_values());
     out
 }
 
-fn as_the_gt_moves(
-    deleted: &BTreeMap<BString, Change>,
-    added: &BTreeMap<BString, Change>,
-    gt: &BTreeMap<&BStr, &FilePatch>,
-) -> Vec<(BString, BString)> {
-    let mut taken = std::collections::BTreeSet::new();
-    let moved = gt.values().filter(|f| f.status == FileStatus::Renamed);
+type Moves = Vec<(BString, BString)>;
+
+#[derive(Default)]
+struct Unpaired {
+    deleted: BTreeMap<BString, Change>,
+    added: BTreeMap<BString, Change>,
+}
+
+impl Unpaired {
+    /// Removes what was paired.
+    fn take(&mut self, moves: Moves) -> Moves {
+        for (old, new) in &moves {
+            self.deleted.remove(old);
+            self.added.remove(new);
+        }
+        moves
+    }
+}
+
+fn as_the_gt_moves(rest: &Unpaired, gt: &BTreeMap<&BStr, &FilePatch>) -> Moves {
+    let mut taken = BTreeSet::new();
     let mut found = Vec::new();
-    for file in moved {
+    for file in gt.values().filter(|f| f.status == FileStatus::Renamed) {
         if let (Some(old), Some(new)) = (&file.old_path, &file.new_path)
-            && deleted.contains_key(old)
-            && added.contains_key(new)
+            && rest.deleted.contains_key(old)
+            && rest.added.contains_key(new)
             && taken.insert(old)
         {
             found.push((old.clone(), new.clone()));
@@ -77,24 +100,22 @@ fn as_the_gt_moves(
     found
 }
 
-fn exact_moves(
-    deleted: &BTreeMap<BString, Change>,
-    added: &BTreeMap<BString, Change>,
-    base: &dyn BaseTree,
-    walked: &Walked,
-) -> Vec<(BString, BString)> {
+fn exact_moves(rest: &Unpaired, base: &dyn BaseTree, walked: &Walked) -> Moves {
     // What may have been moved, by content.
     let mut sources: BTreeMap<Oid, Vec<&BString>> = BTreeMap::new();
-    for path in deleted.keys() {
+    let mut found = Vec::new();
+    if rest.added.is_empty() {
+        return found;
+    }
+    for path in rest.deleted.keys() {
         if let Ok(id) = base.blob_id(path.as_bstr()) {
             sources.entry(id).or_default().push(path);
         }
     }
-    let mut found = Vec::new();
     let Some(algorithm) = sources.keys().next().map(Oid::algorithm) else {
         return found;
     };
-    for path in added.keys() {
+    for path in rest.added.keys() {
         let Some(file) = walked.files.get(path) else {
             continue;
         };
@@ -104,11 +125,8 @@ fn exact_moves(
         if size == 0 || size > MAX_FILE_BYTES {
             continue;
         }
-        let Some(candidates) = file
-            .blob_id(algorithm)
-            .ok()
-            .and_then(|id| sources.get_mut(&id))
-        else {
+        let id = file.blob_id(algorithm).ok();
+        let Some(candidates) = id.and_then(|id| sources.get_mut(&id)) else {
             continue;
         };
         let same_name = candidates.iter().position(|c| name(c) == name(path));
@@ -118,6 +136,102 @@ fn exact_moves(
         }
     }
     found
+}
+
+/// Moves with edits: the best pairs first, each file once.
+fn near_moves(rest: &Unpaired, base: &dyn BaseTree, walked: &Walked) -> Moves {
+    let pairs = candidates(rest);
+    let mut old_lines: BTreeMap<&BString, Option<Lines>> = BTreeMap::new();
+    let mut new_lines: BTreeMap<&BString, Option<Lines>> = BTreeMap::new();
+    let mut scored = Vec::new();
+    for (old, new) in pairs {
+        let old_file = old_lines
+            .entry(old)
+            .or_insert_with(|| Lines::of(base.read(old.as_bstr()).ok()?));
+        let new_file = new_lines.entry(new).or_insert_with(|| {
+            let found = walked.files.get(new)?;
+            match found.kind {
+                FoundKind::File { size, .. } if size <= MAX_FILE_BYTES => {
+                    Lines::of(found.read().ok()?)
+                }
+                _ => None,
+            }
+        });
+        if let (Some(a), Some(b)) = (old_file, new_file) {
+            let shared = a.shared(b);
+            let larger = a.bytes.max(b.bytes);
+            if shared * 2 >= larger && larger > 0 {
+                // In thousandths, so that the order does not hang on rounding.
+                scored.push((shared * 1000 / larger, old, new));
+            }
+        }
+    }
+    scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
+    let (mut gone, mut come) = (BTreeSet::new(), BTreeSet::new());
+    let mut found = Vec::new();
+    for (_, old, new) in scored {
+        if !gone.contains(old) && !come.contains(new) {
+            gone.insert(old);
+            come.insert(new);
+            found.push((old.clone(), new.clone()));
+        }
+    }
+    found
+}
+
+/// Which pairs are worth a look: those of equal file name, then all when they are few.
+fn candidates(rest: &Unpaired) -> Vec<(&BString, &BString)> {
+    let mut by_name: BTreeMap<&[u8], Vec<&BString>> = BTreeMap::new();
+    for path in rest.added.keys() {
+        by_name.entry(name(path)).or_default().push(path);
+    }
+    let all = rest.deleted.len().saturating_mul(rest.added.len());
+    let pairs = rest.deleted.keys().flat_map(|old| {
+        let same_name = by_name.get(name(old)).into_iter().flatten().copied();
+        let any = rest
+            .added
+            .keys()
+            .take(if all <= MAX_PAIRS { usize::MAX } else { 0 });
+        let mut seen = BTreeSet::new();
+        let both = same_name.chain(any).filter(move |new| seen.insert(*new));
+        both.map(move |new| (old, new))
+    });
+    pairs.take(MAX_PAIRS).collect()
+}
+
+/// The lines of a text file.
+struct Lines {
+    /// How often each line stands there.
+    counts: HashMap<Vec<u8>, usize>,
+    bytes: usize,
+}
+
+impl Lines {
+    fn of(content: Vec<u8>) -> Option<Self> {
+        if content.is_empty() || content.len() > MAX_BYTES || is_binary(&content) {
+            return None;
+        }
+        let mut counts = HashMap::new();
+        for line in content.lines_with_terminator() {
+            *counts.entry(line.to_vec()).or_insert(0) += 1;
+        }
+        Some(Self {
+            counts,
+            bytes: content.len(),
+        })
+    }
+
+    /// Bytes of the lines that stand in both.
+    fn shared(&self, other: &Self) -> usize {
+        if self.bytes.min(other.bytes) * 2 < self.bytes.max(other.bytes) {
+            return 0;
+        }
+        let common = |(line, count): (&Vec<u8>, &usize)| {
+            let there = other.counts.get(line).copied().unwrap_or(0);
+            line.len() * there.min(*count)
+        };
+        self.counts.iter().map(common).sum()
+    }
 }
 
 fn name(path: &BString) -> &[u8] {
