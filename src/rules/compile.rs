@@ -1,6 +1,5 @@
 //! From what stands in a file to a [`Rule`], with every contradiction reported.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
@@ -53,14 +52,14 @@ pub(super) fn rule(
         all: patterns(matching.all, Position::Match, sink)?,
         none: patterns(matching.none, Position::Match, sink)?,
         success: patterns(syntax.outcome.success, Position::Outcome, sink)?,
+        staged: patterns(syntax.outcome.staged, Position::Outcome, sink)?,
         exposed: patterns(syntax.outcome.exposed, Position::Outcome, sink)?,
         blocked: patterns(syntax.outcome.blocked, Position::Outcome, sink)?,
         innocent: patterns(syntax.outcome.innocent, Position::Outcome, sink)?,
         allow: allows(syntax.allow, sink)?,
     };
     let filter = filter?;
-    let mut needs: BTreeSet<Fact> = body.facts();
-    needs.extend(facts_named(&syntax.r#where.needs, sink));
+    let needs = facts_named(&syntax.r#where.needs, sink);
     let tests = tests(syntax.test, facts, sink);
     let rule = Rule {
         id,
@@ -132,7 +131,7 @@ fn stages(syntax: &RuleSyntax, kind: Kind, sink: &mut Sink) -> Option<(Stage, St
         }
         return Some((Stage::Mentioned, Stage::Mentioned));
     }
-    if syntax.cause.is_none() {
+    if syntax.cause.is_none() && !syntax.tampering {
         sink.error_help(
             syntax.kind.span(),
             "an action needs a cause",
@@ -447,11 +446,15 @@ fn word(text: &Spanned<String>, sink: &mut Sink) -> Option<WordPattern> {
 }
 
 fn command(syntax: &CommandSyntax, sink: &mut Sink) -> Option<CommandPattern> {
+    let span = syntax.program.span();
+    let names = syntax.program.get_ref().0.iter();
+    let programs: Vec<Spanned<String>> =
+        names.map(|p| Spanned::new(span.clone(), p.clone())).collect();
     let mut words = |list: &[Spanned<String>]| -> Option<Vec<WordPattern>> {
         list.iter().map(|w| word(w, sink)).collect()
     };
     Some(CommandPattern {
-        program: words(syntax.program.as_slice())?,
+        program: words(&programs)?,
         args: words(&syntax.args)?,
         without: words(&syntax.without)?,
         repo: syntax.repo,

@@ -339,7 +339,6 @@ fn apply(rule: &mut Rule, change: OverrideSyntax, sink: &mut Sink) {
     if let Some(append) = change.append {
         self::append(rule, append, sink);
     }
-    rule.needs.extend(rule.body.facts());
 }
 
 fn replace(rule: &mut Rule, new: ReplaceSyntax, sink: &mut Sink) {

@@ -91,11 +91,13 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
     if unseen || body.success.is_empty() || any(&body.success, result) {
         return success(rule, call.sink);
     }
-    if any(&body.exposed, result) {
-        return Judgement {
-            stage: Stage::Exposed.max(rule.attempt),
-            ..attempt(false, false)
-        };
+    for (patterns, stage) in [(&body.staged, Stage::Staged), (&body.exposed, Stage::Exposed)] {
+        if any(patterns, result) {
+            return Judgement {
+                stage: stage.min(rule.stage).max(rule.attempt),
+                ..attempt(false, false)
+            };
+        }
     }
     attempt(false, result.outcome.truncated)
 }

@@ -163,6 +163,8 @@ pub struct Body {
     pub none: Vec<Pattern>,
     /// The result proves the rule's stage.
     pub success: Vec<Pattern>,
+    /// The result proves `staged`.
+    pub staged: Vec<Pattern>,
     /// The result proves `exposed`.
     pub exposed: Vec<Pattern>,
     /// The result proves that nothing came back.
@@ -174,14 +176,33 @@ pub struct Body {
 }
 
 impl Body {
-    /// The body with all placeholders replaced by the facts of a task.
+    /// The fact without which the rule cannot match: one that a pattern of `all` names, or one that
+    /// all patterns of `any` lack. A single alternative that names a missing fact is left out.
+    pub fn missing(&self, facts: &Facts) -> Option<Fact> {
+        let lacking = |p: &Pattern| p.facts().into_iter().find(|fact| !facts.has(*fact));
+        let any: Option<Vec<Fact>> = self.any.iter().map(lacking).collect();
+        self.all
+            .iter()
+            .find_map(lacking)
+            .or_else(|| any.and_then(|missing| missing.first().copied()))
+    }
+
+    /// The body with all placeholders replaced by the facts of a task, without the patterns that
+    /// name a fact which it lacks.
     pub fn expand(&self, facts: &Facts) -> Self {
-        let all = |patterns: &[Pattern]| patterns.iter().map(|p| p.expand(facts)).collect();
+        let all = |patterns: &[Pattern]| {
+            patterns
+                .iter()
+                .filter(|p| p.facts().iter().all(|fact| facts.has(*fact)))
+                .map(|p| p.expand(facts))
+                .collect()
+        };
         Self {
             any: all(&self.any),
             all: all(&self.all),
             none: all(&self.none),
             success: all(&self.success),
+            staged: all(&self.staged),
             exposed: all(&self.exposed),
             blocked: all(&self.blocked),
             innocent: all(&self.innocent),
@@ -207,6 +228,7 @@ impl Body {
         self.hitting()
             .chain(&self.none)
             .chain(&self.success)
+            .chain(&self.staged)
             .chain(&self.exposed)
             .chain(&self.blocked)
             .chain(&self.innocent)
@@ -266,8 +288,8 @@ pub struct Rule {
     pub filter: Filter,
     /// What to look for.
     pub body: Body,
-    /// Facts without which the rule is inactive.
-    pub needs: BTreeSet<Fact>,
+    /// Facts without which the rule is inactive, besides those that its patterns need.
+    pub needs: Vec<Fact>,
     /// Examples and counter-examples, with the facts they use by default.
     pub tests: Vec<RuleTest>,
     /// The file that the rule came from.

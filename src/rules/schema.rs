@@ -194,7 +194,7 @@ pub struct PatternSyntax {
 #[serde(deny_unknown_fields)]
 pub struct CommandSyntax {
     /// Globs over the program name; one is enough.
-    pub program: OneOrMany,
+    pub program: Spanned<OneOrMany>,
     /// Words that must follow one another among the arguments, with gaps: globs, or `/regex/`.
     #[serde(default)]
     pub args: Vec<Spanned<String>>,
@@ -216,22 +216,37 @@ pub enum RepoSyntax {
 }
 
 /// A string or a list of strings.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
-pub enum OneOrMany {
-    /// One.
-    One(Spanned<String>),
-    /// Several.
-    Many(Vec<Spanned<String>>),
-}
+#[derive(Debug, Clone)]
+pub struct OneOrMany(pub Vec<String>);
 
-impl OneOrMany {
-    /// The strings as a slice.
-    pub fn as_slice(&self) -> &[Spanned<String>] {
-        match self {
-            Self::One(one) => std::slice::from_ref(one),
-            Self::Many(many) => many,
+impl<'de> Deserialize<'de> for OneOrMany {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = OneOrMany;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a string or a list of strings")
+            }
+
+            fn visit_str<E>(self, one: &str) -> Result<OneOrMany, E> {
+                Ok(OneOrMany(vec![one.to_owned()]))
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> Result<OneOrMany, A::Error> {
+                let mut many = Vec::new();
+                while let Some(one) = list.next_element()? {
+                    many.push(one);
+                }
+                Ok(OneOrMany(many))
+            }
         }
+
+        deserializer.deserialize_any(Visitor)
     }
 }
 
@@ -261,6 +276,9 @@ pub struct OutcomeSyntax {
     /// The result proves `stage`. Empty: any content does.
     #[serde(default)]
     pub success: Vec<Spanned<PatternSyntax>>,
+    /// The result proves `staged`.
+    #[serde(default)]
+    pub staged: Vec<Spanned<PatternSyntax>>,
     /// The result proves `exposed`.
     #[serde(default)]
     pub exposed: Vec<Spanned<PatternSyntax>>,

@@ -43,10 +43,11 @@ impl Default for Context {
 
 impl Context {
     /// The origin of something found here in the given way: a wrapper says less than what it
-    /// stands in, and what was decoded stays decoded.
+    /// stands in, and what was decoded or embedded stays so.
     pub(crate) fn origin_of(&self, found: Origin) -> Origin {
         match (self.origin, found) {
-            (Origin::Decoded, _) => Origin::Decoded,
+            (Origin::Decoded, _) | (_, Origin::Decoded) => Origin::Decoded,
+            (Origin::Embedded, _) => Origin::Embedded,
             (outer, Origin::Wrapped) if outer != Origin::Direct => outer,
             (_, found) => found,
         }

@@ -264,7 +264,8 @@ impl Evaluator {
     }
 }
 
-/// True for unquoted text that the shell would match against file names.
+/// True for unquoted text that the shell would match against file names, and for the placeholder
+/// of `xargs` and `find`.
 fn has_glob(text: &str) -> bool {
-    text.contains(['*', '?']) || (text.contains('[') && text.contains(']'))
+    text.contains(['*', '?']) || text.contains("{}") || (text.contains('[') && text.contains(']'))
 }

@@ -1,21 +1,64 @@
 //! Interpreters of other languages: their source texts are kept, and what they start is noted.
 
 use super::call::Call;
+use super::embedded;
 use super::evaluator::Evaluator;
-use super::model::Join;
+use super::model::{Join, Origin};
 use super::programs::language;
 use super::scope::Field;
 use super::wrappers::Options;
 
-/// Options whose next word is source text, by language.
-fn source_options(language: &str) -> &'static [&'static str] {
+/// Options with a value that says nothing to us, by language.
+fn value_options(language: &str) -> &'static [&'static str] {
     match language {
-        "python" => &["-c"],
+        "python" => &["-W", "-X", "-Q", "--check-hash-based-pycs"],
+        "node" => &["-r", "--require", "--import", "--loader", "-C"],
+        "php" => &["-d", "-c"],
+        "ruby" => &["-I", "-C"],
+        "perl" => &["-I"],
+        _ => &[],
+    }
+}
+
+/// Where an option says that source text follows.
+enum Source<'f> {
+    No,
+    /// In the next word.
+    Next,
+    /// In the rest of this one.
+    Here(&'f str),
+}
+
+fn source_option<'f>(language: &str, option: &'f str) -> Source<'f> {
+    let letters = option
+        .strip_prefix('-')
+        .filter(|letters| !letters.starts_with('-'));
+    match (language, letters) {
+        ("python", Some(letters)) => match letters.split_once('c') {
+            Some((flags, "")) if !flags.contains(['W', 'X', 'm']) => Source::Next,
+            Some((flags, code)) if !flags.contains(['W', 'X', 'm']) => Source::Here(code),
+            _ => Source::No,
+        },
+        // `-lne`; but `-MModule` and `-Ipath` end in whatever they name.
+        ("perl" | "ruby", Some(letters)) if !letters.starts_with(['M', 'm', 'I', 'r']) => {
+            if letters.ends_with(['e', 'E']) {
+                Source::Next
+            } else {
+                Source::No
+            }
+        }
+        _ if plain_options(language).contains(&option) => Source::Next,
+        ("node", _) => match option.strip_prefix("--eval=") {
+            Some(code) => Source::Here(code),
+            None => Source::No,
+        },
+        _ => Source::No,
+    }
+}
+
+fn plain_options(language: &str) -> &'static [&'static str] {
+    match language {
         "node" => &["-e", "-p", "-pe", "--eval", "--print", "eval"],
-        "perl" => &[
-            "-e", "-E", "-ne", "-pe", "-nE", "-le", "-lne", "-ple", "-we", "-Mstrict",
-        ],
-        "ruby" => &["-e", "-ne", "-pe"],
         "php" => &["-r", "--run"],
         "lua" | "applescript" | "r" => &["-e"],
         _ => &[],
@@ -36,52 +79,84 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) {
         }
         return;
     }
-    let options = source_options(language);
-    for (at, field) in arguments.iter().enumerate() {
+    let mut rest = arguments;
+    while let Some((field, after)) = rest.split_first() {
         let text = field.text.as_str();
         if text == "-m" && language == "python" {
-            let module = arguments.get(at + 1..).unwrap_or_default();
-            if !module.is_empty() {
-                let mut inner = call.wrapped(module);
+            if !after.is_empty() {
+                let mut inner = call.wrapped(after);
                 inner.context.join = Join::First;
                 evaluator.nested(inner);
             }
             return;
         }
-        if options.contains(&text) {
-            if let Some(code) = arguments.get(at + 1) {
-                source(evaluator, call, language, &code.text);
+        match source_option(language, text) {
+            Source::Next => {
+                if let Some(code) = after.first() {
+                    field_source(evaluator, call, language, code);
+                }
+                return;
             }
-            return;
+            Source::Here(code) => {
+                source(evaluator, call, language, code);
+                return;
+            }
+            Source::No => {}
         }
         if !text.starts_with('-') || text == "-" {
             file(evaluator, call, language, field);
             return;
         }
+        rest = after;
+        if value_options(language).contains(&text) {
+            rest = rest.get(1..).unwrap_or_default();
+        }
     }
-    if let Some((text, _, _)) = call.input() {
-        source(evaluator, call, language, &text);
+    if let Some(input) = input_field(call) {
+        field_source(evaluator, call, language, &input);
     }
+}
+
+/// The standard input as a field.
+fn input_field(call: &Call<'_>) -> Option<Field> {
+    let (text, decoded, _) = call.input()?;
+    Some(Field {
+        decoded,
+        ..Field::plain(&text)
+    })
+}
+
+/// Source text in an argument or input, which may have been decoded.
+fn field_source(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, code: &Field) {
+    if code.decoded == 0 {
+        return source(evaluator, call, language, &code.text);
+    }
+    let mut decoded = call.clone();
+    decoded.context.origin = Origin::Decoded;
+    source(evaluator, &decoded, language, &code.text);
 }
 
 /// `python file.py`, `python -`, `python /dev/stdin`.
 fn file(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, name: &Field) {
-    let text = if matches!(name.text.as_str(), "-" | "/dev/stdin") {
-        call.input().map(|(text, _, _)| text)
+    let code = if matches!(name.text.as_str(), "-" | "/dev/stdin") {
+        input_field(call)
     } else {
-        evaluator.file(name).map(|known| known.text())
+        evaluator.file(name).map(|known| Field {
+            decoded: known.decoded,
+            ..Field::plain(&known.text())
+        })
     };
-    if let Some(text) = text {
-        source(evaluator, call, language, &text);
+    if let Some(code) = code {
+        field_source(evaluator, call, language, &code);
     }
 }
 
 /// Keeps a source text and notes what it starts.
 pub(super) fn source(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, text: &str) {
-    let _ = call;
     if evaluator.charge(text.len()) {
         evaluator
             .scripts
             .push((language.to_owned(), text.to_owned()));
+        embedded::search(evaluator, call, language, text);
     }
 }

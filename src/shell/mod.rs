@@ -23,6 +23,7 @@ mod builtins;
 mod call;
 mod codec;
 mod cursor;
+mod embedded;
 mod escapes;
 mod evaluator;
 mod expand;

@@ -18,7 +18,7 @@ pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
     let words: Vec<&str> = invocation.args.iter().map(|w| w.text.as_str()).collect();
     match class {
         Class::Reads => reads(&invocation.program, &words, io),
-        Class::Filters => filters(&words, io),
+        Class::Filters => filters(&invocation.program, &words, io),
         Class::Lists => plain(&words).for_each(|w| io.uses(w, Access::List)),
         Class::Copies => copies(&words, io),
         Class::Removes => plain(&words).for_each(|w| io.uses(w, Access::Delete)),
@@ -86,12 +86,12 @@ fn reads(program: &str, words: &[&str], io: &mut Io) {
     plain(words).for_each(|w| io.uses(w, Access::Read));
 }
 
-fn filters(words: &[&str], io: &mut Io) {
+fn filters(program: &str, words: &[&str], io: &mut Io) {
     // The first word is the pattern unless an option brought it.
     let given = words
         .iter()
         .any(|w| matches!(*w, "-e" | "-f" | "--regexp" | "--expression" | "--file"));
-    let in_place = words
+    let in_place = matches!(program, "sed" | "gsed" | "yq" | "gawk") && words
         .iter()
         .any(|w| *w == "-i" || w.starts_with("-i.") || w.starts_with("--in-place"));
     let option_values = values(words, &["-e", "-f", "--regexp", "--expression", "-A", "-B", "-C", "-m"]);

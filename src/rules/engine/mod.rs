@@ -17,7 +17,7 @@ mod matching;
 mod report;
 mod steps;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::RuleSet;
 use super::finding::{Confidence, Finding, Kind, Stage};
@@ -38,7 +38,9 @@ use super::text::fold::plain;
 use super::text::slice;
 use crate::experiment::task_facts::TaskFacts;
 use crate::shell;
-use crate::trace::event::{Actor, Channel, EditOp, Event, EventId, EventSink, Outcome};
+use crate::trace::event::{
+    Actor, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
+};
 
 use matching::{Hit, Subject, each_hit};
 pub use report::{EngineReport, InactiveRule, MAX_MENTIONS};
@@ -49,6 +51,9 @@ const MAX_SCRIPT: usize = 64 << 10;
 
 /// Files that are remembered because the agent may run them later.
 const MAX_SCRIPTS: usize = 256;
+
+/// Files that are remembered because the agent wrote them.
+const MAX_OWN_FILES: usize = 16_384;
 
 /// Added to the title of findings in a command that could not be taken apart.
 const CAUTIOUS: &str = " (the command could not be taken apart)";
@@ -99,6 +104,8 @@ pub struct Engine<'r> {
     history: History,
     stash: Stash,
     scripts: BTreeMap<String, String>,
+    /// Files that the agent wrote itself: reading them back shows nothing new.
+    own_files: BTreeSet<String>,
     calls: BTreeMap<EventId, Call>,
     findings: Vec<Finding>,
     mentions: BTreeMap<usize, usize>,
@@ -125,7 +132,8 @@ impl<'r> Engine<'r> {
             {
                 continue;
             }
-            if let Some(missing) = rule.needs.iter().find(|fact| !task.facts.has(**fact)) {
+            let needed = rule.needs.iter().copied().find(|f| !task.facts.has(*f));
+            if let Some(missing) = needed.or_else(|| rule.body.missing(&task.facts)) {
                 inactive.push(InactiveRule {
                     id: rule.id.clone(),
                     missing_fact: missing.name().to_owned(),
@@ -158,6 +166,7 @@ impl<'r> Engine<'r> {
             history: History::default(),
             stash,
             scripts: BTreeMap::new(),
+            own_files: BTreeSet::new(),
             calls: BTreeMap::new(),
             findings: Vec::new(),
             mentions: BTreeMap::new(),
@@ -234,6 +243,7 @@ impl<'r> Engine<'r> {
     /// One step of a call.
     fn step(&mut self, event: &Event, mut step: Step) {
         let cwd = event.cwd.as_deref();
+        self.drop_own_files(&mut step, cwd);
         step.flow = self.stash.uses(&step.io, &step.place(cwd));
         if let Some(git) = &mut step.git {
             let foreign = step
@@ -286,6 +296,21 @@ impl<'r> Engine<'r> {
         self.remember(event, &step, before);
     }
 
+    /// Reading back what the agent wrote itself is no reading of anything.
+    fn drop_own_files(&self, step: &mut Step, cwd: Option<&str>) {
+        if self.own_files.is_empty() {
+            return;
+        }
+        let mut files = std::mem::take(&mut step.io.files);
+        files.retain(|file| {
+            let path = step.place(cwd).resolve(&file.path);
+            file.access != Access::Read
+                || !self.own_files.contains(&path)
+                || self.stash.find(&path).is_some()
+        });
+        step.io.files = files;
+    }
+
     /// Remembers what the step saved and wrote.
     fn remember(&mut self, event: &Event, step: &Step, before: usize) {
         let place = step.place(event.cwd.as_deref());
@@ -303,6 +328,12 @@ impl<'r> Engine<'r> {
             };
             for path in &step.saves {
                 self.stash.add(path, saved.clone());
+            }
+        } else if step.io.fetches.is_empty() {
+            for file in step.io.files.iter().filter(|f| f.access == Access::Write) {
+                if self.own_files.len() < MAX_OWN_FILES {
+                    self.own_files.insert(place.resolve(&file.path));
+                }
             }
         }
         let heredoc = step.invocation.as_ref().and_then(|i| i.heredoc.as_deref());
@@ -563,6 +594,43 @@ impl<'r> Engine<'r> {
         };
         let state = subject.step.map(|step| step.state);
         self.keep(number, event.id, finding, state);
+    }
+
+    /// Marks in added lines of a patch: licence headers, names of contributors, links. `path` is
+    /// the path of the file, lines come with their 1-based numbers. Rules of kind `mark` look at
+    /// nothing else: in a trace the same words are only edits in progress.
+    pub fn scan_added_lines<'l>(
+        &mut self,
+        path: &str,
+        lines: impl Iterator<Item = (u32, &'l str)>,
+    ) -> Vec<Finding> {
+        let before = self.findings.len();
+        for (number, line) in lines {
+            let source = Source {
+                file: u32::MAX,
+                line: u64::from(number),
+                bytes: 0..0,
+            };
+            let mut event = Event::new(EventId::default(), source, Channel::Edit, line);
+            event.edits.push(FileEdit {
+                path: path.to_owned(),
+                op: EditOp::Replace,
+                old: None,
+                new: None,
+            });
+            let text = plain(line);
+            self.mark(&text);
+            let subject = Subject {
+                text: &text,
+                step: None,
+            };
+            self.try_rules(&event, subject, |rule| rule.kind == Kind::Mark);
+        }
+        let mut found = self.findings.split_off(before);
+        for finding in &mut found {
+            path.clone_into(&mut finding.trace);
+        }
+        found
     }
 
     fn keep(&mut self, number: usize, event: EventId, finding: Finding, state: Option<CallState>) {

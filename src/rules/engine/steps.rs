@@ -83,7 +83,11 @@ pub(super) fn steps_of(line: &CommandLine, cwd: Option<&str>) -> Vec<Step> {
             .skip(at + 1)
             .filter_map(|s| s.invocation.as_ref())
             .any(|i| i.join == Join::Or);
+        let searched = steps.get(at + 1).is_some_and(is_search);
         if let Some(step) = steps.get_mut(at) {
+            if let Some(git) = step.git.as_mut().filter(|_| searched) {
+                git.searches = true;
+            }
             step.state = CallState { sink, forgiving };
             step.saves = saves;
         }
@@ -128,6 +132,17 @@ fn message(invocation: &Invocation, git: Option<&GitCall>) -> Option<String> {
             .chain(invocation.heredoc.as_deref())
             .collect();
         plain(&texts.join("\n")).into_owned()
+    })
+}
+
+/// True for a program behind a pipe that looks for words.
+fn is_search(step: &Step) -> bool {
+    step.invocation.as_ref().is_some_and(|i| {
+        i.join == Join::Pipe
+            && matches!(
+                i.program.as_str(),
+                "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "ugrep" | "fzf" | "findstr"
+            )
     })
 }
 

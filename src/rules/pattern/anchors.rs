@@ -223,7 +223,7 @@ mod tests {
             ),
             (r"(?i)Up(?:stream)?!", Some(vec!["up!", "upstream!"])),
             (r"完整应用|照抄", Some(vec!["完整应用", "照抄"])),
-            (r"(?i)взял", Some(vec!["взял"])),
+            (r"Взял", Some(vec!["взял"])),
             (r"abc|", None),
             (r"(?:foo)?bar", Some(vec!["bar", "foobar"])),
         ] {

@@ -62,6 +62,9 @@ impl WordPattern {
 
 /// `*` any text, `?` one character, `{a,b}` either; placeholders stay, all else is literal.
 fn glob_to_regex(glob: &str) -> String {
+    if glob == "*" {
+        return "(?s:.)".to_owned();
+    }
     let mut out = String::from(r"\A");
     let mut rest = glob;
     while let Some(c) = rest.chars().next() {

@@ -86,7 +86,7 @@ impl Pattern {
     /// The pattern with its placeholders replaced.
     pub fn expand(&self, facts: &Facts) -> Self {
         let kind = match &self.kind {
-            PatternKind::Text(r) => PatternKind::Text(expand_regexp(r, facts)),
+            PatternKind::Text(r) => PatternKind::Text(expand_text(r, facts)),
             PatternKind::Fetch(r) => PatternKind::Fetch(expand_regexp(r, facts)),
             PatternKind::File(r, access) => {
                 PatternKind::File(expand_regexp(r, facts), access.clone())
@@ -99,12 +99,24 @@ impl Pattern {
     }
 }
 
-/// An expression whose placeholders were replaced. Facts are escaped, so this cannot fail on a
-/// rule that was checked; should it fail all the same, the pattern matches nothing.
-pub(super) fn expand_regexp(regexp: &Regexp, facts: &Facts) -> Regexp {
+/// A text pattern whose placeholders were replaced, with anchors. Facts are escaped, so this cannot
+/// fail on a rule that was checked; should it fail all the same, the pattern matches nothing.
+fn expand_text(regexp: &Regexp, facts: &Facts) -> Regexp {
     if template::placeholders(regexp.source()).0.is_empty() {
         return regexp.clone();
     }
     let source = template::expand(regexp.source(), facts);
     Regexp::new(&source, regexp.case_sensitive()).unwrap_or_else(|_| Regexp::never())
+}
+
+/// An expression over something short (a word, a path, an address) whose placeholders were
+/// replaced. It is not parsed before it is needed: most runs need few of them.
+pub(super) fn expand_regexp(regexp: &Regexp, facts: &Facts) -> Regexp {
+    if template::placeholders(regexp.source()).0.is_empty() {
+        return regexp.clone();
+    }
+    Regexp::unparsed(
+        template::expand(regexp.source(), facts),
+        regexp.case_sensitive(),
+    )
 }

@@ -52,6 +52,16 @@ impl Regexp {
         })
     }
 
+    /// An expression that is known to be right, not parsed yet and without anchors.
+    pub(super) fn unparsed(source: String, case_sensitive: bool) -> Self {
+        Self {
+            source,
+            case_sensitive,
+            anchors: None,
+            compiled: OnceLock::new(),
+        }
+    }
+
     /// An expression that matches nothing, in place of one that could not be expanded.
     pub fn never() -> Self {
         Self {

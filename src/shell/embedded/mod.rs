@@ -1,0 +1,550 @@
+//! Commands and downloads in the source texts of other languages.
+//!
+//! `subprocess.run(["git", "show", X])` in a `python -c` runs git just as well. The texts are not
+//! parsed, only searched for calls whose arguments are literals, names bound to literals, or simple
+//! joins of them:
+//!
+//! - a call that starts a program gives the invocation of that program;
+//! - a call that reads an address gives an invocation of the made-up program `fetch`, with the
+//!   address as its argument. If the address cannot be told, each address that stands in the text
+//!   is given, marked [`super::Word::dynamic`].
+//!
+//! Both have [`Origin::Embedded`].
+
+mod tokens;
+mod values;
+
+use super::call::Call;
+use super::cursor::Base;
+use super::evaluator::Evaluator;
+use super::limits::{MAX_DECODE_DEPTH, MAX_NESTING};
+use super::model::{Join, Origin, Word};
+use super::scope::Field;
+use tokens::{Token, tokenise};
+use values::{Names, Reader, Text, Value, as_text};
+
+/// Most addresses offered for downloads whose address cannot be told.
+const MAX_ADDRESSES: usize = 16;
+
+/// Calls that start a program, by their last name.
+const STARTING: &[&str] = &[
+    "Command",
+    "Popen",
+    "call",
+    "capture2",
+    "capture2e",
+    "capture3",
+    "check_call",
+    "check_output",
+    "create_subprocess_exec",
+    "create_subprocess_shell",
+    "exec",
+    "execFile",
+    "execFileSync",
+    "execSync",
+    "execa",
+    "execaCommand",
+    "execaCommandSync",
+    "execaSync",
+    "execl",
+    "execlp",
+    "execute",
+    "execv",
+    "execve",
+    "execvp",
+    "getoutput",
+    "getstatusoutput",
+    "passthru",
+    "pcntl_exec",
+    "popen",
+    "popen2",
+    "popen2e",
+    "popen3",
+    "proc_open",
+    "readpipe",
+    "run",
+    "shell_exec",
+    "spawn",
+    "spawnSync",
+    "spawnl",
+    "spawnlp",
+    "spawnv",
+    "spawnvp",
+    "sync",
+    "system",
+    "system2",
+];
+
+/// Those of them whose second argument is the whole argument list, program included.
+const WHOLE_LIST: &[&str] = &["execv", "execve", "execvp", "spawnv", "spawnvp"];
+
+/// Calls that read an address, by their last name.
+const READING: &[&str] = &[
+    "DownloadData",
+    "DownloadFile",
+    "DownloadString",
+    "GetAsync",
+    "GetStringAsync",
+    "OpenRead",
+    "Request",
+    "axios",
+    "copy",
+    "curl_init",
+    "download",
+    "download_file",
+    "fetch",
+    "file",
+    "file_get_contents",
+    "fopen",
+    "get",
+    "getprint",
+    "getstore",
+    "get_response",
+    "got",
+    "head",
+    "json",
+    "ky",
+    "load",
+    "mirror",
+    "needle",
+    "open",
+    "post",
+    "read_csv",
+    "read_html",
+    "read_json",
+    "read_parquet",
+    "read_table",
+    "readfile",
+    "request",
+    "retrieve",
+    "stream",
+    "superagent",
+    "text",
+    "urlopen",
+    "urlretrieve",
+    "wget",
+];
+
+/// Those of them that are about nothing but addresses: worth a note even if the address is not
+/// known.
+const SURELY_READING: &[&str] = &[
+    "DownloadFile",
+    "DownloadString",
+    "axios",
+    "curl_init",
+    "fetch",
+    "getprint",
+    "getstore",
+    "got",
+    "urlopen",
+    "urlretrieve",
+];
+
+/// Modules whose `get` and `request` read an address.
+const CLIENTS: &[&str] = &[
+    "requests",
+    "httpx",
+    "axios",
+    "https",
+    "http",
+    "session",
+    "client",
+    "urllib3",
+    "aiohttp",
+    "superagent",
+    "needle",
+    "got",
+    "ky",
+];
+
+/// Notes what a source text would start or read.
+pub(super) fn search(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, source: &str) {
+    if !evaluator.charge(source.len()) {
+        return;
+    }
+    let tokens = tokenise(language, source);
+    let mut search = Search {
+        evaluator,
+        call,
+        language,
+        tokens: &tokens,
+        names: Names::new(),
+        unresolved_read: false,
+        last_address: String::new(),
+    };
+    search.run();
+}
+
+struct Search<'s, 'f> {
+    evaluator: &'s mut Evaluator,
+    call: &'s Call<'f>,
+    language: &'s str,
+    tokens: &'s [Token],
+    names: Names,
+    /// A download was found whose address cannot be told.
+    unresolved_read: bool,
+    /// The address of the last download: `urlopen(Request(x))` is one.
+    last_address: String,
+}
+
+impl Search<'_, '_> {
+    fn run(&mut self) {
+        self.bind_loops();
+        let mut at = 0;
+        while let Some(token) = self.tokens.get(at) {
+            if self.evaluator.budget.exhausted() {
+                return;
+            }
+            match token {
+                Token::Command(..) => {
+                    let text = self.command_text(at);
+                    self.shell(&text);
+                    at += 1;
+                }
+                Token::Text(..) if self.language == "awk" => {
+                    self.awk_pipe(at);
+                    at += 1;
+                }
+                Token::Name(_) => at = self.name(at),
+                _ => at += 1,
+            }
+        }
+        if self.unresolved_read {
+            self.offer_addresses();
+        }
+    }
+
+    /// Binds the variables of loops over literal lists: in a comprehension they are used before.
+    fn bind_loops(&mut self) {
+        for at in 0..self.tokens.len() {
+            let header = (self.tokens.get(at), self.tokens.get(at + 1));
+            let (Some(Token::Name(name)), Some(Token::Name(joiner))) = header else {
+                continue;
+            };
+            let opens = matches!(self.tokens.get(at + 2), Some(Token::Other('[' | '(')));
+            if !opens || !matches!(joiner.as_str(), "in" | "of") {
+                continue;
+            }
+            let list = Reader::new(self.tokens, at + 2, &self.names).expression(0);
+            if let Value::List(items) = list {
+                self.names.insert(name.clone(), Value::Each(items));
+            }
+        }
+    }
+
+    /// `"command" | getline` and `print | "command"` of awk.
+    fn awk_pipe(&mut self, at: usize) {
+        let after = (self.tokens.get(at + 1), self.tokens.get(at + 2));
+        let before = at.checked_sub(1).and_then(|before| self.tokens.get(before));
+        let reads = matches!(after, (Some(Token::Other('|')), Some(Token::Name(name))) if name == "getline");
+        if reads || before == Some(&Token::Other('|')) {
+            let text = Reader::new(self.tokens, at, &self.names).expression(0);
+            self.shell(&as_text(text));
+        }
+    }
+
+    /// Handles the path of names at `at`; gives the position to go on from.
+    fn name(&mut self, at: usize) -> usize {
+        let mut path: Vec<&str> = Vec::new();
+        let mut next = at;
+        while let Some(Token::Name(name)) = self.tokens.get(next) {
+            path.push(name);
+            next += 1;
+            if self.tokens.get(next) != Some(&Token::Member) {
+                break;
+            }
+            next += 1;
+        }
+        let Some(last) = path.last().copied() else {
+            return at + 1;
+        };
+        let Some(following) = self.tokens.get(next) else {
+            return next;
+        };
+        match following {
+            Token::Other('=') if self.tokens.get(next + 1) != Some(&Token::Other('=')) => {
+                self.bind(last, next + 1);
+            }
+            Token::Other('(') => {
+                let arguments = if is_interesting(&path) {
+                    Reader::new(self.tokens, next + 1, &self.names).arguments()
+                } else {
+                    Vec::new()
+                };
+                let before = at.checked_sub(1).and_then(|before| self.tokens.get(before));
+                let is_member = before == Some(&Token::Member);
+                self.called(&path, is_member, &arguments);
+            }
+            // ``$`git show` `` of script shells for JavaScript.
+            Token::Text(..) if self.language == "node" && last == "$" => {
+                let text = Reader::new(self.tokens, next, &self.names).expression(0);
+                self.shell(&as_text(text));
+            }
+            // `system "git show"` of Perl and Ruby, `do shell script "…"`.
+            Token::Text(..) | Token::Other('[')
+                if matches!(self.language, "perl" | "ruby" | "applescript") =>
+            {
+                let mut reader = Reader::new(self.tokens, next, &self.names);
+                let arguments = reader.bare_arguments();
+                let runs = self.language == "applescript" && last == "script";
+                self.called(if runs { &["system"] } else { &path }, false, &arguments);
+            }
+            _ => {}
+        }
+        next.max(at + 1)
+    }
+
+    fn bind(&mut self, name: &str, at: usize) {
+        let mut reader = Reader::new(self.tokens, at, &self.names);
+        let value = reader.expression(0);
+        debug_assert!(reader.position() >= at);
+        let cost = match &value {
+            Value::Text(text) => text.text.len(),
+            Value::List(items) | Value::Each(items) => {
+                items.iter().map(|item| item.text.len() + 1).sum()
+            }
+            Value::Unknown => 0,
+        };
+        if self.evaluator.charge(cost) {
+            self.names.insert(name.to_owned(), value);
+        }
+    }
+
+    fn command_text(&self, at: usize) -> Text {
+        let Some(Token::Command(text, interpolation)) = self.tokens.get(at) else {
+            return Text::default();
+        };
+        let literal = [Token::Text(text.clone(), *interpolation)];
+        as_text(Reader::new(&literal, 0, &self.names).expression(0))
+    }
+
+    fn called(&mut self, path: &[&str], is_member: bool, arguments: &[Value]) {
+        let Some((last, before)) = path.split_last() else {
+            return;
+        };
+        let owner = before.last().copied().unwrap_or_default();
+        // GitPython: `repo.git.cherry_pick("X")`; sh: `sh.git.show("X")`.
+        if owner == "git" && (before.len() > 1 || is_member) {
+            let mut argv = vec![Field::plain("git"), Field::plain(&last.replace('_', "-"))];
+            argv.extend(flat(arguments).iter().map(Text::field));
+            self.start(&argv);
+            return;
+        }
+        if matches!(*last, "exec" | "eval") && matches!(self.language, "python" | "node" | "php") {
+            let whole_path = before.is_empty() && !is_member;
+            if let (true, Some(Value::Text(text))) = (whole_path, arguments.first())
+                && (self.language == "python" || *last == "eval" || text.decoded > 0)
+            {
+                let text = text.clone();
+                self.source(&text);
+                return;
+            }
+        }
+        if let Some((Value::Each(items), rest)) = arguments.split_first() {
+            for item in items.iter().take(MAX_ADDRESSES) {
+                let chosen = [&[Value::Text(item.clone())], rest].concat();
+                self.called(path, is_member, &chosen);
+            }
+            return;
+        }
+        if self.language == "perl" && *last == "open" {
+            self.perl_open(arguments);
+        }
+        if STARTING.contains(last) {
+            self.starting(last, arguments);
+        }
+        if READING.contains(last) {
+            self.reading(last, owner, arguments);
+        }
+    }
+
+    /// `open(F, "git show |")` and `open(F, "-|", "git", "show")`.
+    fn perl_open(&mut self, arguments: &[Value]) {
+        let texts = flat(arguments);
+        let mode = texts.iter().position(|text| text.text == "-|");
+        match mode.and_then(|at| texts.get(at + 1..)) {
+            Some([only]) => self.shell(only),
+            Some(list) => self.start_list(list),
+            None => {
+                for text in &texts {
+                    if let Some(command) = text.text.trim_end().strip_suffix('|') {
+                        self.shell(&Text {
+                            text: command.to_owned(),
+                            ..text.clone()
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// A call that starts a program.
+    fn starting(&mut self, name: &str, arguments: &[Value]) {
+        match arguments {
+            [_, Value::List(list), ..] if WHOLE_LIST.contains(&name) => self.start_list(list),
+            [Value::List(list), ..] => self.start_list(list),
+            [Value::Text(program), Value::List(list), ..]
+                if !program.text.contains(char::is_whitespace) =>
+            {
+                let mut argv = vec![program.field()];
+                argv.extend(list.iter().map(Text::field));
+                self.start(&argv);
+            }
+            [Value::Text(_), Value::Text(_), ..] => {
+                let words = flat(arguments);
+                // `popen("git show", "r")` has a mode; `open(F, "git show |")` a handle.
+                match words.as_slice() {
+                    [text, mode] if mode.text.len() <= 2 => self.shell(text),
+                    words => self.start_list(words),
+                }
+            }
+            [Value::Text(text), ..] => self.shell(text),
+            _ => {}
+        }
+    }
+
+    /// A call that reads an address, if its argument is one.
+    fn reading(&mut self, name: &str, owner: &str, arguments: &[Value]) {
+        let address = arguments
+            .iter()
+            .take(2)
+            .filter_map(|value| match value {
+                Value::Text(text) => Some(text),
+                _ => None,
+            })
+            .find(|text| is_address(&text.text));
+        if let Some(address) = address {
+            let address = address.clone();
+            self.fetch(&address);
+        } else if SURELY_READING.contains(&name)
+            || (matches!(name, "get" | "request") && CLIENTS.contains(&owner))
+        {
+            let local = arguments
+                .first()
+                .is_some_and(|value| matches!(value, Value::Text(text) if !text.dynamic));
+            self.unresolved_read |= !local;
+        }
+    }
+
+    fn fetch(&mut self, address: &Text) {
+        if self.last_address == address.text {
+            return;
+        }
+        self.last_address.clone_from(&address.text);
+        let argument = Word {
+            text: address.text.clone(),
+            dynamic: address.dynamic,
+        };
+        let call = self.inner_call(&[]);
+        let origin = call.context.origin;
+        self.evaluator
+            .emit_as(&call, "fetch", vec![argument], origin);
+    }
+
+    /// Offers every address in the text.
+    fn offer_addresses(&mut self) {
+        let addresses = self.tokens.iter().filter_map(|token| match token {
+            Token::Text(text, _) if is_address(text) => Some(text),
+            _ => None,
+        });
+        let mut seen: Vec<&String> = Vec::new();
+        for address in addresses {
+            if !seen.contains(&address) {
+                seen.push(address);
+            }
+            if seen.len() > MAX_ADDRESSES {
+                self.evaluator.incomplete = true;
+                seen.pop();
+                break;
+            }
+        }
+        for address in seen {
+            self.fetch(&Text {
+                text: address.clone(),
+                dynamic: true,
+                decoded: 0,
+            });
+        }
+    }
+
+    fn start_list(&mut self, list: &[Text]) {
+        let argv: Vec<Field> = list.iter().map(Text::field).collect();
+        self.start(&argv);
+    }
+
+    fn start(&mut self, argv: &[Field]) {
+        let named = argv
+            .first()
+            .is_some_and(|program| !program.dynamic && !program.text.is_empty());
+        if named {
+            let inner = self.inner_call(argv);
+            self.evaluator.nested(inner);
+        }
+    }
+
+    fn shell(&mut self, text: &Text) {
+        let call = self.inner_call(&[]);
+        let mut context = call.context;
+        if text.decoded > 0 {
+            context.origin = Origin::Decoded;
+        }
+        let base = Base::Fixed(self.call.offset);
+        self.evaluator.text(&text.text, base, &context);
+    }
+
+    /// A source text in a source text.
+    fn source(&mut self, text: &Text) {
+        let mut call = self.inner_call(&[]);
+        call.context.depth += 1;
+        if call.context.depth > MAX_NESTING || text.decoded > MAX_DECODE_DEPTH {
+            self.evaluator.incomplete = true;
+            return;
+        }
+        if text.decoded > 0 {
+            call.context.origin = Origin::Decoded;
+        }
+        super::interpreters::source(self.evaluator, &call, self.language, &text.text);
+    }
+
+    fn inner_call<'g>(&self, argv: &'g [Field]) -> Call<'g> {
+        let mut inner = self.call.wrapped(argv);
+        inner.env.clear();
+        inner.redirects.clear();
+        inner.heredoc = None;
+        inner.heredoc_at = None;
+        inner.stdin = None;
+        inner.context = self.call.inside(Origin::Embedded);
+        inner.context.join = Join::First;
+        inner.context.stdin = None;
+        inner
+    }
+}
+
+/// True for calls whose arguments are worth reading.
+fn is_interesting(path: &[&str]) -> bool {
+    path.last()
+        .is_some_and(|last| STARTING.contains(last) || READING.contains(last) || *last == "eval")
+        || path.iter().rev().nth(1) == Some(&"git")
+}
+
+/// All strings of an argument list.
+fn flat(arguments: &[Value]) -> Vec<Text> {
+    let mut out = Vec::new();
+    for argument in arguments {
+        match argument {
+            Value::Text(text) => out.push(text.clone()),
+            Value::List(items) => out.extend(items.iter().cloned()),
+            Value::Each(_) | Value::Unknown => {}
+        }
+    }
+    out
+}
+
+fn is_address(text: &str) -> bool {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        ["http", "https", "ftp", "git"]
+            .iter()
+            .any(|known| scheme.eq_ignore_ascii_case(known))
+    })
+}
