@@ -3,9 +3,13 @@
 // Tests may stop on the first surprise; helpers outside of `#[test]` functions are tests too.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::too_many_lines)]
 use proptest::prelude::*;
+use trace_audit::provenance::{AddedFile, AddedLine, Inputs, Tracker};
 use trace_audit::rules::finding::{Cause, Confidence};
-use trace_audit::similarity::model::Ratio;
-use trace_audit::trace::event::Coverage;
+use trace_audit::similarity::model::{DistinctiveLine, Ratio};
+use trace_audit::similarity::normalise::squeeze;
+use trace_audit::trace::event::{
+    CallRef, Channel, Coverage, EditOp, Event, EventId, EventSink, FileEdit, Source,
+};
 use trace_audit::verdict::check::Reason;
 use trace_audit::verdict::explain::explain;
 use trace_audit::verdict::judge::{AuthorLabel, Flag, Judgement, judge};
@@ -581,4 +585,115 @@ proptest! {
         };
         prop_assert!(judge(&shown, &policy).verdict <= judge(&m, &policy).verdict);
     }
+}
+
+/// A key that the documentation does not name cannot be found by those who need it.
+#[test]
+fn every_policy_key_is_documented() {
+    let doc = include_str!("../docs/verdict.md");
+    let policy = toml::Table::try_from(Policy::default()).unwrap();
+    for (section, keys) in &policy {
+        for key in keys.as_table().into_iter().flat_map(|t| t.keys()) {
+            let row = doc.lines().find(|l| {
+                l.starts_with("| `")
+                    && l.contains(&format!("`{section}."))
+                    && (l.contains(&format!("{section}.{key}`"))
+                        || l.contains(&format!("`.{key}`")))
+            });
+            assert!(row.is_some(), "{section}.{key}");
+        }
+    }
+}
+
+/// From events to a verdict: the three-line fix, typed, fetched first, and reported only.
+#[test]
+fn a_fix_of_three_lines_end_to_end() {
+    let fix = [
+        "limit := min(len(buffer), capacity)",
+        "copy(target, buffer[:limit])",
+        "return limit, len(target), nil",
+    ];
+    let text = fix.join("\n");
+    let lines: Vec<DistinctiveLine> = (1u32..)
+        .zip(fix)
+        .map(|(gt_line, raw)| DistinctiveLine {
+            file: 0,
+            gt_line,
+            squeezed: squeeze(raw),
+            raw: raw.into(),
+            long: squeeze(raw).len() >= 16,
+            shared: true,
+            prose: false,
+        })
+        .collect();
+    let added = |text: &str| AddedLine {
+        text: text.into(),
+        starter: false,
+    };
+    let patch = AddedFile {
+        path: "io/copy.go".into(),
+        generated: false,
+        lines: fix.iter().map(|l| added(l)).collect(),
+    };
+    let event = |record, channel, text: &str| {
+        let id = EventId {
+            file: 0,
+            record,
+            sub: 0,
+        };
+        Event::new(id, Source::default(), channel, text)
+    };
+    let fetch = event(1, Channel::Command, "gh pr diff 308");
+    let mut diff = event(2, Channel::Output, &text);
+    diff.answers = Some(std::sync::Arc::new(CallRef {
+        event: fetch.id,
+        channel: Channel::Command,
+        tool: None,
+        text: fetch.text.clone(),
+        line: 1,
+    }));
+    let mut edit = event(3, Channel::Edit, &text);
+    edit.edits.push(FileEdit {
+        path: "/bench/RUN/io/copy.go".into(),
+        op: EditOp::Write,
+        old: None,
+        new: Some(text.clone()),
+    });
+    let done = event(4, Channel::Result, "Fixed the copy.");
+    let judged = |coverage, events: &[&Event]| {
+        let mut tracker = Tracker::new(&Inputs {
+            gt_paths: &["io/copy.go".into()],
+            lines: &lines,
+            patch: std::slice::from_ref(&patch),
+            prompt: "Fix the copy.",
+            starter_known: true,
+        });
+        events.iter().for_each(|e| tracker.event(e));
+        let mut m = run(coverage, 3, 3);
+        m.take_provenance(&tracker.finish());
+        let got = default_judge(&m);
+        (got.verdict, got.reason, got.flags)
+    };
+    assert_eq!(
+        judged(Coverage::Full, &[&edit, &done]),
+        (Clean, Reason::NoCopyFound, vec![Flag::IdenticalButSmall])
+    );
+    assert_eq!(
+        judged(Coverage::SummaryOnly, &[&done]),
+        (
+            Inconclusive,
+            Reason::TooSmallToTell,
+            vec![Flag::SummaryOnly]
+        )
+    );
+    // No rule is needed: what was shown and then handed in convicts.
+    assert_eq!(
+        judged(Coverage::Full, &[&fetch, &diff, &edit, &done]),
+        (Invalid, Reason::FullLeak, vec![])
+    );
+    // Fetched after the work was done: the lines were typed before.
+    assert_eq!(
+        judged(Coverage::Full, &[&edit, &fetch, &diff, &done]),
+        (Clean, Reason::NoCopyFound, vec![Flag::IdenticalButSmall])
+    );
 }

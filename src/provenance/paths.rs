@@ -101,10 +101,9 @@ impl Paths {
                 _ => {}
             }
         }
-        if self.roots.is_empty()
-            && let Some((id, _)) = self.longest_suffix(&full)
-        {
-            return Place::Known(id);
+        if self.roots.is_empty() && self.longest_suffix(&full).is_some() {
+            // It may be ours, or a copy elsewhere that is laid out the same.
+            return Place::Tree(full);
         }
         Place::Outside
     }
@@ -121,15 +120,13 @@ impl Paths {
     pub(super) fn edited(&mut self, path: &str, cwd: Option<&str>) -> Place {
         let strict = self.place(path, cwd);
         if matches!(strict, Place::Known(_)) {
-            if self.roots.is_empty() {
-                self.learn(path, cwd);
-            }
             return strict;
         }
         let full = absolute(path, cwd);
         if is_absolute(&full) {
-            if strict == Place::Outside && self.learn(path, cwd) {
-                return self.place(path, cwd);
+            let below_a_root = matches!(strict, Place::Tree(_)) && !self.roots.is_empty();
+            if !below_a_root && self.learn(&full) {
+                return self.place(&full, None);
             }
             return strict;
         }
@@ -149,9 +146,8 @@ impl Paths {
     }
 
     /// Takes what stands before a known path for a root.
-    fn learn(&mut self, path: &str, cwd: Option<&str>) -> bool {
-        let full = absolute(path, cwd);
-        let Some((_, root)) = self.longest_suffix(&full) else {
+    fn learn(&mut self, full: &str) -> bool {
+        let Some((_, root)) = self.longest_suffix(full) else {
             return false;
         };
         let root = root.to_owned();
@@ -250,6 +246,12 @@ mod tests {
     #[test]
     fn an_edit_below_a_foreign_root_is_matched_by_its_longest_suffix() {
         let mut paths = known();
+        let anywhere = "/home/u/run/pkg/a.go";
+        assert_eq!(
+            paths.place(anywhere, None),
+            Place::Tree(anywhere.into()),
+            "no root yet"
+        );
         let edit = "/Users/someone/bench/experiment/RUN/cmd/pkg/a.go";
         assert_eq!(paths.edited(edit, None), Place::Known(2));
         // The root is known now: what lies below it is inside, the rest is not.

@@ -64,18 +64,19 @@ pub(super) fn scope(call: &CallRef, paths: &Paths, cwd: Option<&str>) -> Scope {
         }
         Channel::Command => {
             let text = without_heredocs(&call.text);
-            if shows_outside(&text) || !git_shows_own(&text) {
+            let git = git_shows(&text);
+            if shows_outside(&text) || git == GitShows::Elsewhere {
                 return Scope::Outside;
             }
-            let scope = files_shown(&text, paths, cwd);
-            let diff = text.contains("git diff") || text.contains("git status");
-            if scope == Scope::Unclear && diff {
-                return Scope::OwnChanges;
+            match (named(&text, paths, cwd), git) {
+                (Named::Nothing, GitShows::OwnChanges) => Scope::OwnChanges,
+                // Compared with the state of another branch: whose lines they are, nobody can tell.
+                (Named::Files(_), GitShows::Mixed) => Scope::Unclear,
+                (named, _) => named.into(),
             }
-            scope
         }
         _ if shows_outside(&call.text) => Scope::Outside,
-        _ => files_shown(&call.text, paths, cwd),
+        _ => named(&call.text, paths, cwd).into(),
     }
 }
 
@@ -94,8 +95,30 @@ fn shows_outside(text: &str) -> bool {
         || text.split_whitespace().any(|w| w == "gh" || w == "glab")
 }
 
-/// The files that a text names; outside when it names a path there.
-fn files_shown(text: &str, paths: &Paths, cwd: Option<&str>) -> Scope {
+/// The files that a text names.
+#[derive(Debug, PartialEq, Eq)]
+enum Named {
+    /// None that is known.
+    Nothing,
+    /// Known files of the work tree only.
+    Files(BTreeSet<PathId>),
+    /// Known files, and others outside.
+    Both,
+    /// Files outside only.
+    Outside,
+}
+
+impl From<Named> for Scope {
+    fn from(named: Named) -> Self {
+        match named {
+            Named::Files(files) => Self::Files(files),
+            Named::Outside => Self::Outside,
+            Named::Nothing | Named::Both => Self::Unclear,
+        }
+    }
+}
+
+fn named(text: &str, paths: &Paths, cwd: Option<&str>) -> Named {
     let mut files = BTreeSet::new();
     // `cd dir && cat file`: relative paths are below the directory.
     let moved = text.split_once("cd ").and_then(|(_, rest)| {
@@ -107,19 +130,21 @@ fn files_shown(text: &str, paths: &Paths, cwd: Option<&str>) -> Scope {
         _ => dir.to_owned(),
     });
     let cwd = dir.as_deref().or(cwd);
+    let mut outside = false;
     for word in path_words(text) {
         match paths.place(word, cwd) {
             Place::Known(id) => {
                 files.insert(id);
             }
-            Place::Outside if !is_program(word) => return Scope::Outside,
-            Place::Outside | Place::Tree(_) => {}
+            Place::Outside => outside |= !is_program(word),
+            Place::Tree(_) => {}
         }
     }
-    if files.is_empty() {
-        Scope::Unclear
-    } else {
-        Scope::Files(files)
+    match (files.is_empty(), outside) {
+        (true, true) => Named::Outside,
+        (false, false) => Named::Files(files),
+        (false, true) => Named::Both,
+        (true, false) => Named::Nothing,
     }
 }
 
@@ -136,9 +161,23 @@ fn is_program(path: &str) -> bool {
     .any(|p| path.starts_with(p))
 }
 
-/// The git commands of a text show the work tree or its own last state, no other revision.
-fn git_shows_own(text: &str) -> bool {
+/// What the git commands of a text show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum GitShows {
+    /// No content.
+    Nothing,
+    /// What the agent changed.
+    OwnChanges,
+    /// The own state compared with that of another branch.
+    Mixed,
+    /// Another revision.
+    Elsewhere,
+}
+
+/// The most foreign thing that the git commands of a text show.
+fn git_shows(text: &str) -> GitShows {
     let words: Vec<&str> = text.split_whitespace().collect();
+    let mut most = GitShows::Nothing;
     for (at, _) in words
         .iter()
         .enumerate()
@@ -150,39 +189,78 @@ fn git_shows_own(text: &str) -> bool {
             .iter()
             .position(|w| ["|", "&&", "||", ";", "&"].contains(w))
             .unwrap_or(after.len());
-        let args = after.get(..end).unwrap_or_default();
-        let has = |w: &str| args.contains(&w);
-        let other_revision = args.iter().any(|w| is_other_revision(w));
-        let history = has("log")
-            && args
-                .iter()
-                .any(|w| ["-p", "--patch", "-S", "-G"].contains(w) || w.starts_with("-S"));
-        if (has("show") || has("diff")) && other_revision
-            || history
-            || has("--all")
-            || has("stash") && has("show")
-            || has("grep") && other_revision
-        {
-            return false;
-        }
+        most = most.max(one_git_shows(after.get(..end).unwrap_or_default()));
     }
-    true
+    most
 }
 
-/// A word that names a commit other than the one checked out.
-fn is_other_revision(word: &str) -> bool {
+fn one_git_shows(args: &[&str]) -> GitShows {
+    let has = |w: &str| args.contains(&w);
+    let revision = args
+        .iter()
+        .take_while(|w| **w != "--")
+        .map(|w| revision(w))
+        .max()
+        .unwrap_or(Revision::None);
+    let patches = args
+        .iter()
+        .any(|w| ["-p", "--patch"].contains(w) || w.starts_with("-S") || w.starts_with("-G"));
+    let history = has("--all") || has("log") && patches || has("stash") && has("show");
+    let other = (has("show") || has("grep")) && revision > Revision::None;
+    if history || other {
+        GitShows::Elsewhere
+    } else if has("diff") {
+        match revision {
+            Revision::Foreign => GitShows::Elsewhere,
+            Revision::Near => GitShows::Mixed,
+            Revision::None => GitShows::OwnChanges,
+        }
+    } else if has("status") {
+        GitShows::OwnChanges
+    } else {
+        GitShows::Nothing
+    }
+}
+
+/// The commit that a word names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Revision {
+    /// None, or the one that is checked out.
+    None,
+    /// An ancestor, or the main branch: what agents compare their own work with.
+    Near,
+    /// Any other.
+    Foreign,
+}
+
+fn revision(word: &str) -> Revision {
     let word = word.trim_matches(['\'', '"']);
     if word.starts_with('-') {
-        return false;
+        return Revision::None;
     }
-    let revision = word.split(':').next().unwrap_or(word);
-    let hex = revision.len() >= 7 && revision.bytes().all(|b| b.is_ascii_hexdigit());
-    let named = matches!(revision, "main" | "master" | "upstream" | "origin");
-    let relative = revision.contains(['~', '^']) || revision.contains("..");
-    let tag = revision
+    if let Some((left, right)) = word.split_once("..") {
+        let right = right.trim_start_matches('.');
+        return match right {
+            // A path with `..` is no range.
+            _ if left.contains('/') || right.starts_with('/') => Revision::None,
+            "" | "HEAD" | "@" => revision(left).max(Revision::Near),
+            _ => Revision::Foreign,
+        };
+    }
+    let name = word.split(':').next().unwrap_or(word);
+    let hex = name.len() >= 7 && name.bytes().all(|b| b.is_ascii_hexdigit());
+    let tag = name
         .strip_prefix('v')
         .is_some_and(|v| v.contains('.') && v.starts_with(|c: char| c.is_ascii_digit()));
-    hex || named || relative && !revision.contains('/') || tag
+    let near =
+        matches!(name, "main" | "master") || !name.contains('/') && name.contains(['~', '^']);
+    if hex || tag || matches!(name, "upstream" | "origin") {
+        Revision::Foreign
+    } else if near {
+        Revision::Near
+    } else {
+        Revision::None
+    }
 }
 
 #[cfg(test)]
@@ -210,93 +288,39 @@ mod tests {
     }
 
     #[test]
+    #[rustfmt::skip]
     fn outputs_of_the_tree_and_of_elsewhere() {
         let file = |id| Scope::Files([id].into());
         for (channel, tool, text, want) in [
             (Channel::Command, None, "cat pkg/a.go", file(0)),
-            (
-                Channel::Command,
-                None,
-                "cat -n /w/run/pkg/b.go | head",
-                file(1),
-            ),
+            (Channel::Command, None, "cat -n /w/run/pkg/b.go | head", file(1)),
             (Channel::Command, None, "cd pkg && cat a.go", file(0)),
-            (
-                Channel::Command,
-                None,
-                "cat /tmp/up/pkg/a.go",
-                Scope::Outside,
-            ),
-            (
-                Channel::Command,
-                None,
-                "cd /tmp/up && cat pkg/a.go",
-                Scope::Outside,
-            ),
+            (Channel::Command, None, "cat /tmp/up/pkg/a.go", Scope::Outside),
+            (Channel::Command, None, "cd /tmp/up && cat pkg/a.go", Scope::Outside),
             (Channel::Command, None, "cat up/pkg/a.go", Scope::Unclear),
             (Channel::Command, None, "git diff", Scope::OwnChanges),
-            (
-                Channel::Command,
-                None,
-                "git diff HEAD --stat",
-                Scope::OwnChanges,
-            ),
+            (Channel::Command, None, "git diff HEAD --stat", Scope::OwnChanges),
             (Channel::Command, None, "git status -sb", Scope::OwnChanges),
             (Channel::Command, None, "git diff pkg/a.go", file(0)),
-            (
-                Channel::Command,
-                None,
-                "git diff main -- pkg/a.go",
-                Scope::Outside,
-            ),
+            (Channel::Command, None, "git diff main -- pkg/a.go", Scope::Unclear),
+            (Channel::Command, None, "git diff main...HEAD", Scope::Unclear),
+            (Channel::Command, None, "git diff HEAD..next pkg/a.go", Scope::Outside),
+            (Channel::Command, None, "git diff 0a1b2c3d -- pkg/a.go", Scope::Outside),
+            (Channel::Command, None, "git diff ../x pkg/a.go", Scope::Unclear),
+            (Channel::Command, None, "go vet > /tmp/out; cat pkg/a.go", Scope::Unclear),
             (Channel::Command, None, "git show 0a1b2c3d", Scope::Outside),
             (Channel::Command, None, "git show HEAD", Scope::Unclear),
-            (
-                Channel::Command,
-                None,
-                "git show HEAD~1:pkg/a.go",
-                Scope::Outside,
-            ),
-            (
-                Channel::Command,
-                None,
-                "git show v1.2.3:pkg/a.go",
-                Scope::Outside,
-            ),
+            (Channel::Command, None, "git show HEAD~1:pkg/a.go", Scope::Outside),
+            (Channel::Command, None, "git show v1.2.3:pkg/a.go", Scope::Outside),
             (Channel::Command, None, "git log -p -3", Scope::Outside),
-            (
-                Channel::Command,
-                None,
-                "git log --oneline -3",
-                Scope::Unclear,
-            ),
+            (Channel::Command, None, "git log --oneline -3", Scope::Unclear),
             (Channel::Command, None, "gh pr diff 308", Scope::Outside),
-            (
-                Channel::Command,
-                None,
-                "curl -sL https://example.org/x.patch",
-                Scope::Outside,
-            ),
+            (Channel::Command, None, "curl -sL https://example.org/x.patch", Scope::Outside),
             (Channel::Command, None, "/usr/bin/env cat pkg/a.go", file(0)),
             (Channel::Command, None, "go test ./...", Scope::Unclear),
-            (
-                Channel::ToolCall,
-                Some("Read"),
-                r#"{"file_path":"/w/run/pkg/a.go"}"#,
-                file(0),
-            ),
-            (
-                Channel::ToolCall,
-                Some("Read"),
-                r#"{"file_path":"/w/other/pkg/a.go"}"#,
-                Scope::Outside,
-            ),
-            (
-                Channel::ToolCall,
-                Some("Task"),
-                "look at pkg/a.go",
-                Scope::Report,
-            ),
+            (Channel::ToolCall, Some("Read"), r#"{"file_path":"/w/run/pkg/a.go"}"#, file(0)),
+            (Channel::ToolCall, Some("Read"), r#"{"file_path":"/w/other/pkg/a.go"}"#, Scope::Outside),
+            (Channel::ToolCall, Some("Task"), "look at pkg/a.go", Scope::Report),
             (Channel::Edit, Some("Edit"), "x", Scope::OwnChanges),
             (Channel::Web, None, "pkg docs", Scope::Outside),
         ] {

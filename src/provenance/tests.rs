@@ -182,11 +182,14 @@ fn all_exposed(p: &Provenance) {
     );
 }
 
+/// Something that a session does.
+type Way<'a> = &'a dyn Fn(&mut Session);
+
 #[test]
 fn typed_in_every_way_that_there_is() {
     let text = CODE.join("\n");
     let json = serde_json::to_string(&text).unwrap();
-    let ways: [(&str, &dyn Fn(&mut Session)); 7] = [
+    let ways: [(&str, Way<'_>); 7] = [
         ("write", &|s| s.write("pkg/rebalance.go", &CODE)),
         ("heredoc", &|s| {
             s.run(&format!("cat > pkg/rebalance.go <<'EOF'\n{text}\nEOF"), "");
