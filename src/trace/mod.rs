@@ -1,7 +1,39 @@
 //! From the bytes of an agent's log to one stream of normalised events.
 //!
-//! `reader` cuts bytes into records, `detect` and `formats` turn each record into calls, results and
-//! messages, and the `linker` joins results to calls, drops repeats and numbers the events. Nothing
-//! here aborts on bad input: every problem is counted and lowers the coverage.
+//! `input` gives UTF-8 bytes, `reader` cuts them into records, `detect` and `formats` turn each record
+//! into calls, results and messages, and the `linker` joins results to calls, drops repeats and
+//! numbers the events. Nothing here aborts on bad input: every problem is counted and lowers the
+//! coverage.
+//!
+//! ```text
+//! bytes ─input─> UTF-8 ─reader─> spans ─json, mend─> bodies ─detect─> adapter ─> steps ─linker─> events
+//! ```
 
+mod children;
+mod coverage;
+mod detect;
 pub mod event;
+mod formats;
+mod hold;
+mod input;
+mod json;
+mod jsonl;
+mod linker;
+mod mend;
+mod outcome;
+mod patch_text;
+mod pipeline;
+mod problem;
+mod reader;
+mod report;
+mod scan;
+mod seen;
+mod shell_words;
+mod step;
+mod text;
+mod tools;
+
+pub use jsonl::{EventLine, event_to_json};
+pub use pipeline::read_traces;
+pub use problem::TraceProblem;
+pub use report::{TraceFile, TraceFileReport, TraceReport};

@@ -1,0 +1,426 @@
+//! Cursor, `--output-format stream-json`.
+//!
+//! The prompt is echoed. A tool call is two records, `started` and `completed`, under one `call_id`;
+//! its kind is the name of the one member of `tool_call` (`shellToolCall`). With
+//! `--stream-partial-output` a message comes in pieces, then whole, once or twice; `thinking` always
+//! comes in pieces. The text of `result` is everything said in the run, run together.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::cursor_json::is_result;
+use super::{Adapter, Format};
+use crate::trace::detect::{Body, Fit};
+use crate::trace::event::{Channel, EditOp, Outcome};
+use crate::trace::json::Json;
+use crate::trace::outcome;
+use crate::trace::patch_text::hunk_lines;
+use crate::trace::problem::Problem;
+use crate::trace::step::{Answer, Call, Envelope, Message, Place, Steps, What, Who};
+use crate::trace::text::{decoded, readable};
+use crate::trace::tools;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "cursor-stream",
+    fit,
+    open: || Box::new(CursorStream::default()),
+    records_calls: true,
+};
+
+/// Edits held until their `completed` record says what they wrote.
+const MAX_HELD_EDITS: usize = 1024;
+/// What the agent said is remembered up to this many bytes, to tell whether `result` repeats it.
+const MAX_SAID: usize = 4 << 20;
+/// A text in pieces is said when it is that long, in bytes.
+const MAX_PIECES: usize = 4 << 20;
+
+fn fit(body: &Body<'_>) -> Fit {
+    let Some(record) = body.json() else {
+        return Fit::No;
+    };
+    let session = record.str("session_id").is_some();
+    let subtype = record.str("subtype");
+    match record.str("type") {
+        Some("system") => Fit::strong_if(
+            session
+                && record.has("apiKeySource")
+                && record.has("permissionMode")
+                && !record.has("tools")
+                && !record.has("uuid"),
+        ),
+        Some("tool_call") => Fit::strong_if(record.has_obj("tool_call")),
+        Some("thinking") => {
+            Fit::strong_if(session && matches!(subtype, Some("delta" | "completed")))
+        }
+        Some("interaction_query") => Fit::strong_if(session),
+        Some("user" | "assistant") => {
+            let foreign = ["uuid", "parent_tool_use_id", "parentUuid", "sessionId"]
+                .iter()
+                .any(|key| record.get(key).is_some());
+            let plain = record
+                .get("message")
+                .is_some_and(|m| m.str("id").is_none() && m.has("content"));
+            Fit::by(false, session && plain && !foreign)
+        }
+        Some("result") => Fit::by(false, is_result(record)),
+        _ => Fit::No,
+    }
+}
+
+/// A text that comes in pieces.
+struct Pieces {
+    place: Place,
+    envelope: Rc<Envelope>,
+    text: String,
+}
+
+#[derive(Default)]
+struct CursorStream {
+    cwd: Option<String>,
+    message: Option<Pieces>,
+    thinking: Option<Pieces>,
+    /// Messages come in pieces in this session.
+    partial: bool,
+    /// Everything said since the session started, without white space.
+    said: String,
+    held_edits: BTreeMap<String, (Place, Rc<Envelope>, Call)>,
+}
+
+impl Adapter for CursorStream {
+    fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
+        let Some(record) = body.json() else { return };
+        if record.str("subtype") == Some("init") {
+            self.cwd = record.str("cwd").map(str::to_owned);
+        }
+        out.under(Envelope {
+            session: record.str("session_id").unwrap_or_default().to_owned(),
+            who: Who::Main,
+            uuid: None,
+            time: record.int("timestamp_ms").map(|ms| ms.to_string()),
+            cwd: self.cwd.clone(),
+        });
+        let kind = record.str("type").unwrap_or_default();
+        if kind != "thinking" {
+            self.flush_thinking(out);
+        }
+        if kind != "assistant" {
+            self.flush_message(out);
+        }
+        match kind {
+            "system" => self.system(record, out),
+            "user" => out.say(Channel::Prompt, message_text(record), None),
+            "assistant" => self.assistant(record, out),
+            "thinking" => self.think(record, out),
+            "tool_call" => self.tool_call(record, out),
+            "result" => self.result(record, out),
+            "interaction_query" => {}
+            _ => {
+                out.say(Channel::Raw, readable(record), None);
+                out.push(What::Problem(Problem::UnknownRecord));
+            }
+        }
+    }
+
+    fn flush(&mut self, end: bool, out: &mut Steps) {
+        self.flush_thinking(out);
+        self.flush_message(out);
+        if end {
+            let mut held: Vec<_> = std::mem::take(&mut self.held_edits)
+                .into_values()
+                .collect();
+            held.sort_by_key(|(place, ..)| place.record);
+            for (place, envelope, call) in held {
+                out.push_at(place, envelope, What::Call(call));
+            }
+        }
+    }
+}
+
+impl CursorStream {
+    fn system(&mut self, record: &Json<'_>, out: &mut Steps) {
+        match record.str("subtype") {
+            Some("init") => {
+                self.said.clear();
+                self.partial = false;
+                out.push(What::Start);
+            }
+            _ => {
+                if let Some(text) = record.first_str(&["message", "text", "content"]) {
+                    out.say(Channel::System, text, None);
+                }
+            }
+        }
+    }
+
+    fn assistant(&mut self, record: &Json<'_>, out: &mut Steps) {
+        let text = message_text(record);
+        if record.has("timestamp_ms") && !record.has("model_call_id") {
+            self.partial = true;
+            if add_piece(&mut self.message, &text, out) {
+                self.flush_message(out);
+            }
+            return;
+        }
+        let plain = squeezed(&text);
+        if let Some(pieces) = &self.message {
+            let here = squeezed(&pieces.text);
+            // The same text whole, or everything said since the start.
+            let before = plain.strip_suffix(here.as_str());
+            let repeats = before.is_some_and(|before| before.is_empty() || before == self.said);
+            self.flush_message(out);
+            if repeats {
+                return;
+            }
+        } else if self.partial && self.said.ends_with(&plain) {
+            return;
+        }
+        self.remember(&plain);
+        out.say(Channel::Assistant, text, None);
+    }
+
+    fn think(&mut self, record: &Json<'_>, out: &mut Steps) {
+        let full = record
+            .str("text")
+            .is_some_and(|text| add_piece(&mut self.thinking, text, out));
+        if full || record.str("subtype") == Some("completed") {
+            self.flush_thinking(out);
+        }
+    }
+
+    fn flush_thinking(&mut self, out: &mut Steps) {
+        if let Some(pieces) = self.thinking.take() {
+            say_pieces(pieces, Channel::Reasoning, out);
+        }
+    }
+
+    fn flush_message(&mut self, out: &mut Steps) {
+        if let Some(pieces) = self.message.take() {
+            self.remember(&squeezed(&pieces.text));
+            say_pieces(pieces, Channel::Assistant, out);
+        }
+    }
+
+    fn remember(&mut self, plain: &str) {
+        if self.said.len() + plain.len() <= MAX_SAID {
+            self.said.push_str(plain);
+        }
+    }
+
+    fn result(&mut self, record: &Json<'_>, out: &mut Steps) {
+        let text = record.str("result").unwrap_or_default();
+        if !self.said.is_empty() && squeezed(text) == self.said {
+            out.push(What::TurnEnd);
+        } else if !text.trim().is_empty() {
+            out.push(What::Final(Message {
+                channel: Channel::Result,
+                text: text.to_owned(),
+                id: None,
+                model_saw: true,
+            }));
+        }
+        out.push(What::End);
+    }
+
+    fn tool_call(&mut self, record: &Json<'_>, out: &mut Steps) {
+        let id = record.str("call_id").unwrap_or_default();
+        let Some(tool) = record.get("tool_call").and_then(Tool::of) else {
+            out.push(What::Problem(Problem::UnknownRecord));
+            return;
+        };
+        let completed = record.str("subtype") != Some("started");
+        let call = tool.call(id, completed);
+        if !completed && call.channel == Channel::Edit && self.held_edits.len() < MAX_HELD_EDITS {
+            let held = (out.place().clone(), Rc::clone(out.envelope()), call);
+            self.held_edits.insert(id.to_owned(), held);
+            return;
+        }
+        let child = call.child;
+        self.held_edits.remove(id);
+        out.push(What::Call(call));
+        if let (true, Some(result)) = (completed, tool.result) {
+            if child {
+                child_steps(id, result, out);
+            }
+            out.push(What::Answer(tool.answer(id, result)));
+        }
+    }
+}
+
+/// The one member of `tool_call`.
+struct Tool<'r, 'a> {
+    name: String,
+    args: &'r Json<'a>,
+    result: Option<&'r Json<'a>>,
+}
+
+impl<'r, 'a> Tool<'r, 'a> {
+    fn of(tool_call: &'r Json<'a>) -> Option<Self> {
+        if let Some(function) = tool_call.get("function") {
+            return Some(Self {
+                name: function.str("name")?.to_owned(),
+                args: function.get("arguments")?,
+                result: tool_call.get("result"),
+            });
+        }
+        let (name, tool) = tool_call
+            .members()
+            .iter()
+            .find(|(key, value)| key.ends_with("ToolCall") && value.has("args"))
+            .or_else(|| tool_call.members().iter().find(|(_, value)| value.has("args")))?;
+        let args = tool.get("args")?;
+        let mcp = args.get("args").filter(|_| name.starts_with("mcp"));
+        Some(Self {
+            name: match mcp {
+                Some(_) => format!(
+                    "mcp__{}__{}",
+                    args.str("providerIdentifier").unwrap_or_default(),
+                    args.first_str(&["toolName", "name"]).unwrap_or_default()
+                ),
+                None => name.clone().into_owned(),
+            },
+            args: mcp.unwrap_or(args),
+            result: tool.get("result"),
+        })
+    }
+
+    /// The call; for a completed edit with what its result says that it wrote.
+    fn call(&self, id: &str, completed: bool) -> Call {
+        let mut call = Call {
+            id: Some(id.to_owned()),
+            restated: completed,
+            ..tools::call(&self.name, self.args)
+        };
+        let diff = self.result.and_then(|r| r.at(&["success", "diffString"]));
+        if self.name == "editToolCall" {
+            for edit in &mut call.edits {
+                if let Some(diff) = diff.and_then(Json::as_str) {
+                    let (old, new) = hunk_lines(diff);
+                    (edit.op, edit.old, edit.new) = (EditOp::Replace, Some(old), Some(new));
+                } else if edit.op == EditOp::Write {
+                    // A stream of new text, not known to be the whole file.
+                    edit.op = EditOp::Replace;
+                }
+            }
+            if call.edits.iter().any(|edit| edit.new.is_some()) {
+                call.text = tools::new_texts(&call.edits);
+            }
+        }
+        call
+    }
+
+    fn answer(&self, id: &str, result: &Json<'_>) -> Answer {
+        let mut outcome = Outcome::default();
+        let mut body = result;
+        for (name, value) in result.members() {
+            match &**name {
+                "success" => {}
+                "failure" | "error" => outcome.error = true,
+                "rejected" | "permissionDenied" | "denied" => outcome.denied = true,
+                "timeout" | "aborted" | "cancelled" | "interrupted" => outcome.interrupted = true,
+                _ => continue,
+            }
+            body = value;
+            break;
+        }
+        outcome.error |= outcome.denied;
+        outcome.exit_code = body.int("exitCode").and_then(|code| code.try_into().ok());
+        // A command that ran and failed is told by its exit code.
+        outcome.error &= outcome.exit_code.is_none();
+        let text = result_text(body);
+        outcome.truncated = outcome::is_truncated(&text)
+            || ["truncated", "isTruncated", "wasTruncated"]
+                .iter()
+                .any(|flag| body.is_true(flag));
+        Answer {
+            id: Some(id.to_owned()),
+            text: decoded(&text),
+            outcome,
+        }
+    }
+}
+
+/// What the model was given back. Whole files before and after an edit are kept for the editor only.
+fn result_text(body: &Json<'_>) -> String {
+    if let Some(text) = body.as_str() {
+        return text.to_owned();
+    }
+    if body.has("diffString") || body.has("afterFullFileContent") {
+        return body.str("message").unwrap_or_default().to_owned();
+    }
+    if let Some(text) = body.first_str(&["interleavedOutput"]) {
+        return text.to_owned();
+    }
+    if body.str("stdout").is_some() || body.str("stderr").is_some() {
+        let stdout = body.str("stdout").unwrap_or_default();
+        return format!("{stdout}{}", body.str("stderr").unwrap_or_default());
+    }
+    match body.first_str(&["content", "output"]) {
+        Some(text) => text.to_owned(),
+        None => readable(body),
+    }
+}
+
+/// Steps of a sub-agent, where the result of its call holds them.
+fn child_steps(call: &str, result: &Json<'_>, out: &mut Steps) {
+    let steps = result.at(&["success", "conversationSteps"]);
+    let Some(steps) = steps.map(Json::items).filter(|steps| !steps.is_empty()) else {
+        return;
+    };
+    let parent = (**out.envelope()).clone();
+    out.under(Envelope {
+        who: Who::Child(call.to_owned()),
+        ..parent.clone()
+    });
+    for (index, step) in steps.iter().enumerate() {
+        if let Some(text) = step.at(&["assistantMessage", "text"]).and_then(Json::as_str) {
+            out.say(Channel::Assistant, text, None);
+        }
+        if let Some(text) = step.at(&["thinkingMessage", "text"]).and_then(Json::as_str) {
+            out.say(Channel::Reasoning, text, None);
+        }
+        if let Some(tool) = step.get("toolCall").and_then(Tool::of) {
+            let id = format!("{call}/{index}");
+            out.push(What::Call(tool.call(&id, true)));
+            if let Some(result) = tool.result {
+                out.push(What::Answer(tool.answer(&id, result)));
+            }
+        }
+    }
+    out.under(parent);
+}
+
+fn message_text(record: &Json<'_>) -> String {
+    let content = record.at(&["message", "content"]);
+    if let Some(text) = content.and_then(Json::as_str) {
+        return text.to_owned();
+    }
+    let blocks = content.map(Json::items).unwrap_or_default();
+    blocks.iter().filter_map(|block| block.str("text")).collect()
+}
+
+/// Adds a piece; true when the text is long enough to be said.
+fn add_piece(pieces: &mut Option<Pieces>, piece: &str, out: &Steps) -> bool {
+    let pieces = pieces.get_or_insert_with(|| Pieces {
+        place: out.place().clone(),
+        envelope: Rc::clone(out.envelope()),
+        text: String::new(),
+    });
+    pieces.text.push_str(piece);
+    pieces.text.len() > MAX_PIECES
+}
+
+fn say_pieces(pieces: Pieces, channel: Channel, out: &mut Steps) {
+    if !pieces.text.trim().is_empty() {
+        let message = Message {
+            channel,
+            text: pieces.text,
+            id: None,
+            model_saw: true,
+        };
+        out.push_at(pieces.place, pieces.envelope, What::Message(message));
+    }
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}

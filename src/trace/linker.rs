@@ -1,0 +1,546 @@
+//! From steps to events: numbers them, joins results to calls, drops what was there before.
+//!
+//! Call ids are only unique within a session, and a file may hold several, so everything is keyed by
+//! session. Formats repeat themselves; a repetition is recognised by the id of the record, by the id
+//! of the call and its text, or by the id of the message and its text. Text that is new is never
+//! dropped, even under an id that was there before. All tables are bounded.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::children::{Children, Session};
+use super::event::{CallRef, Channel, Event, EventId, EventSink, Source};
+use super::hold::{Counts, Hold};
+use super::problem::{Problem, Problems};
+use super::seen::{Seen, hash_of};
+use super::step::{Answer, Call, Envelope, Message, Place, Step, What, Who};
+use super::text::cut;
+
+/// Calls without a result that are kept at a time.
+pub(crate) const MAX_OPEN_CALLS: usize = 4096;
+/// Calls with a result that are kept for results that come in parts.
+const MAX_ANSWERED_CALLS: usize = 1024;
+/// Sessions whose start and end are kept account of.
+const MAX_SESSIONS: usize = 1 << 16;
+/// Bytes of a call's text that its result carries along.
+const CALL_TEXT: usize = 4096;
+
+/// A call, for its result to find.
+type Key = (Session, CallName);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum CallName {
+    Id(String),
+    /// Calls without an id, numbered.
+    Nth(u64),
+}
+
+#[derive(Debug)]
+struct Open {
+    call: Arc<CallRef>,
+    /// Of channel, text and edits.
+    hash: u64,
+    /// For calls without an id.
+    who: Who,
+}
+
+/// What is known of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SessionMarks {
+    /// Its id, as the trace has it.
+    pub(crate) name: String,
+    /// Index of the file in which it was first met.
+    pub(crate) file: u32,
+    /// The main agent acts in it.
+    pub(crate) main: bool,
+    /// Its start is in the trace.
+    pub(crate) started: bool,
+    /// Its end is in the trace.
+    pub(crate) ended: bool,
+    /// Its format records calls.
+    pub(crate) records_calls: bool,
+}
+
+/// Totals of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Calls.
+    pub(crate) calls: u64,
+    /// Results that answer a call.
+    pub(crate) results: u64,
+    /// Calls that no result can answer any more.
+    pub(crate) given_up: u64,
+    /// Results that answer no call.
+    pub(crate) orphans: u64,
+    /// Starts of sessions.
+    pub(crate) starts: u64,
+    /// Ends of sessions (or of their turns).
+    pub(crate) ends: u64,
+}
+
+/// Turns the steps of all files of a run into events.
+#[derive(Debug, Default)]
+pub(crate) struct Linker {
+    file: u32,
+    records_calls: bool,
+    /// Problems of the current file.
+    problems: Problems,
+    /// Number of the last event: record and place in it.
+    last: (u32, u32),
+    /// Number of the last step in its record, for the ids of repeated records.
+    step: (u32, u32),
+    sessions: Vec<SessionMarks>,
+    session_by_name: HashMap<String, Session>,
+    open: BTreeMap<Key, Open>,
+    /// Keys of `open` in the order of the calls.
+    open_order: BTreeMap<EventId, Key>,
+    answered: VecDeque<(Key, Arc<CallRef>)>,
+    nameless: u64,
+    seen: Seen,
+    children: Children,
+    hold: Hold,
+    tally: Tally,
+}
+
+impl Linker {
+    /// What follows comes from that file.
+    pub(crate) fn start_file(&mut self, file: u32) {
+        self.file = file;
+        self.last = (0, 0);
+        self.step = (0, 0);
+    }
+
+    /// Ends the current file: gives out what is held back and returns its problems.
+    pub(crate) fn end_file(&mut self, sink: &mut dyn EventSink) -> Problems {
+        self.hold.release(false, sink);
+        std::mem::take(&mut self.problems)
+    }
+
+    /// Whether the format of the steps that follow records calls.
+    pub(crate) fn format_records_calls(&mut self, yes: bool) {
+        self.records_calls = yes;
+    }
+
+    /// Counts a problem of the current file.
+    pub(crate) fn problem(&mut self, problem: Problem, line: u64) {
+        self.problems.add(problem, line);
+    }
+
+    /// What was given out so far.
+    pub(crate) fn counts(&self) -> Counts {
+        self.hold.counts
+    }
+
+    /// Totals so far.
+    pub(crate) fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// Sessions in the order in which they were met.
+    pub(crate) fn sessions(&self) -> &[SessionMarks] {
+        &self.sessions
+    }
+
+    /// Sub-agents whose steps are not all there, in words.
+    pub(crate) fn missing_children(&self) -> Vec<String> {
+        self.children.missing()
+    }
+
+    /// Calls that wait for a result, in the order of the trace.
+    pub(crate) fn unanswered(&self) -> Vec<Arc<CallRef>> {
+        self.open_order
+            .values()
+            .filter_map(|key| self.open.get(key))
+            .map(|open| Arc::clone(&open.call))
+            .collect()
+    }
+
+    /// Takes the next step.
+    pub(crate) fn take(&mut self, step: Step, sink: &mut dyn EventSink) {
+        let Step {
+            place,
+            envelope,
+            what,
+        } = step;
+        let session = self.session(&envelope.session);
+        let is_call = matches!(what, What::Call(_));
+        match &envelope.who {
+            Who::Main => self.children.saw(&envelope.session, is_call),
+            Who::Child(id) => self.children.saw(id, is_call),
+        }
+        match what {
+            What::Message(message) => self.message(session, &place, &envelope, message, sink),
+            What::Final(message) => self.final_message(&place, &envelope, message, sink),
+            What::Call(call) => self.call(session, &place, &envelope, call, sink),
+            What::Answer(answer) => self.answer(session, &place, &envelope, answer, sink),
+            What::TurnEnd => self.hold.release(true, sink),
+            What::Start | What::Active | What::End => self.mark(session, &envelope, &what),
+            What::ChildName { call, name, calls } => {
+                self.children.named(session, &call, &name, calls);
+            }
+            What::Problem(problem) => self.problems.add(problem, place.line),
+        }
+    }
+
+    fn session(&mut self, name: &str) -> Session {
+        if let Some(session) = self.session_by_name.get(name) {
+            return *session;
+        }
+        // Beyond the limit, sessions share the last number: ids may then meet, which costs a link.
+        let number = self.sessions.len().min(MAX_SESSIONS);
+        if number < MAX_SESSIONS {
+            self.sessions.push(SessionMarks {
+                name: name.to_owned(),
+                file: self.file,
+                records_calls: self.records_calls,
+                ..SessionMarks::default()
+            });
+            self.session_by_name
+                .insert(name.to_owned(), number as Session);
+        }
+        number as Session
+    }
+
+    fn mark(&mut self, session: Session, envelope: &Envelope, what: &What) {
+        if envelope.who != Who::Main {
+            return;
+        }
+        if let Some(marks) = self.sessions.get_mut(session as usize) {
+            marks.main = true;
+            marks.started |= *what == What::Start;
+            marks.ended = *what == What::End;
+        }
+        self.tally.starts += u64::from(*what == What::Start);
+        self.tally.ends += u64::from(*what == What::End);
+    }
+
+    // ---- messages ---------------------------------------------------------------------------
+
+    fn message(
+        &mut self,
+        session: Session,
+        place: &Place,
+        envelope: &Envelope,
+        message: Message,
+        sink: &mut dyn EventSink,
+    ) {
+        let content = hash_of((message.channel, &message.text));
+        if self.repeats_record(place, envelope, content) {
+            return;
+        }
+        if let Some(id) = &message.id {
+            let before = self.seen.insert(hash_of(("m", session, id, content)), self.file);
+            if before.is_some() {
+                if envelope.uuid.is_none() {
+                    self.repeated(before, place);
+                }
+                return;
+            }
+        }
+        let event = self.said(session, place, envelope, message);
+        self.hold.give(event, sink);
+    }
+
+    fn final_message(
+        &mut self,
+        place: &Place,
+        envelope: &Envelope,
+        message: Message,
+        sink: &mut dyn EventSink,
+    ) {
+        let content = hash_of((message.channel, &message.text));
+        if self.repeats_record(place, envelope, content) {
+            return;
+        }
+        if envelope.who == Who::Main && self.hold.holds(&message.text) {
+            self.hold.release(true, sink);
+            return;
+        }
+        let session = self.session(&envelope.session);
+        let event = self.said(session, place, envelope, message);
+        self.hold.give(event, sink);
+    }
+
+    fn said(
+        &mut self,
+        session: Session,
+        place: &Place,
+        envelope: &Envelope,
+        message: Message,
+    ) -> Event {
+        if let (Who::Main, Some(marks)) =
+            (&envelope.who, self.sessions.get_mut(session as usize))
+        {
+            marks.main |= message.channel != Channel::Raw;
+        }
+        let mut event = self.event(session, place, envelope, message.channel, message.text);
+        event.model_saw = message.model_saw;
+        event
+    }
+
+    // ---- calls and results ------------------------------------------------------------------
+
+    fn call(
+        &mut self,
+        session: Session,
+        place: &Place,
+        envelope: &Envelope,
+        call: Call,
+        sink: &mut dyn EventSink,
+    ) {
+        let hash = call_hash(&call);
+        if self.repeats_record(place, envelope, hash) {
+            return;
+        }
+        let name = match &call.id {
+            Some(id) => CallName::Id(id.clone()),
+            None => {
+                self.nameless += 1;
+                CallName::Nth(self.nameless)
+            }
+        };
+        let key = (session, name);
+        let open = self.open.get(&key).map(|open| open.hash);
+        if open.is_some() && (open == Some(hash) || call.restated) {
+            if !call.restated {
+                self.repeated(Some(self.file), place);
+            }
+            if open == Some(hash) {
+                return;
+            }
+            // The record at the end of the call says more than the one at its start.
+        } else if open.is_some() {
+            // The id is used anew, so nothing will answer the old call.
+            self.close(&key);
+            self.seen.insert(hash_of(("c", &key, hash)), self.file);
+            self.tally.given_up += 1;
+            self.tally.calls += 1;
+        } else {
+            let before = self.seen.insert(hash_of(("c", &key, hash)), self.file);
+            if before.is_some() {
+                if call.expects_result {
+                    self.repeated(before, place);
+                }
+                return;
+            }
+            self.tally.calls += 1;
+        }
+        self.new_call(key, hash, place, envelope, call, sink);
+    }
+
+    /// Gives out a call and waits for its result.
+    fn new_call(
+        &mut self,
+        key: Key,
+        hash: u64,
+        place: &Place,
+        envelope: &Envelope,
+        call: Call,
+        sink: &mut dyn EventSink,
+    ) {
+        let session = key.0;
+        if call.child {
+            let id = call.id.clone().unwrap_or_default();
+            let label = call.tool.clone();
+            self.children.started(session, &id, label, &envelope.who);
+        }
+        if let (Who::Main, Some(marks)) =
+            (&envelope.who, self.sessions.get_mut(session as usize))
+        {
+            marks.main = true;
+        }
+        let mut event = self.event(session, place, envelope, call.channel, call.text);
+        event.tool = Some(call.tool);
+        event.call = call.id;
+        event.edits = call.edits;
+        if call.expects_result {
+            let open = Open {
+                call: Arc::new(CallRef {
+                    event: event.id,
+                    channel: event.channel,
+                    tool: event.tool.clone(),
+                    text: cut(&event.text, CALL_TEXT).to_owned(),
+                    line: event.source.line,
+                }),
+                hash,
+                who: envelope.who.clone(),
+            };
+            self.wait_for(key, open, place);
+        }
+        self.hold.give(event, sink);
+    }
+
+    fn answer(
+        &mut self,
+        session: Session,
+        place: &Place,
+        envelope: &Envelope,
+        answer: Answer,
+        sink: &mut dyn EventSink,
+    ) {
+        let content = hash_of(("o", &answer.text, outcome_bits(&answer)));
+        if self.repeats_record(place, envelope, content) {
+            return;
+        }
+        let key = match &answer.id {
+            Some(id) => Some((session, CallName::Id(id.clone()))),
+            None => self.oldest_nameless(session, &envelope.who),
+        };
+        let open = key.as_ref().and_then(|key| self.close(key));
+        let before = match &key {
+            Some(key) => self.seen.insert(hash_of(("r", key, content)), self.file),
+            None => None,
+        };
+        let call = match (open, &key) {
+            (Some(open), Some(key)) => {
+                self.tally.results += 1;
+                self.answered.push_back((key.clone(), Arc::clone(&open.call)));
+                if self.answered.len() > MAX_ANSWERED_CALLS {
+                    self.answered.pop_front();
+                }
+                Some(open.call)
+            }
+            _ if before.is_some() => {
+                self.repeated(before, place);
+                return;
+            }
+            (_, key) => {
+                // A result in parts; otherwise one without its call.
+                let call = key.as_ref().and_then(|key| self.answered_call(key));
+                self.tally.orphans += u64::from(call.is_none());
+                call
+            }
+        };
+        if let Some(id) = &answer.id {
+            self.children.answered(session, id, &answer.outcome);
+        }
+        let mut event = self.event(session, place, envelope, Channel::Output, answer.text);
+        event.call = answer.id;
+        event.tool = call.as_ref().and_then(|call| call.tool.clone());
+        event.answers = call;
+        event.outcome = Some(answer.outcome);
+        self.hold.give(event, sink);
+    }
+
+    fn answered_call(&self, key: &Key) -> Option<Arc<CallRef>> {
+        self.answered
+            .iter()
+            .rev()
+            .find(|(answered, _)| answered == key)
+            .map(|(_, call)| Arc::clone(call))
+    }
+
+    /// The oldest call without an id of that actor.
+    fn oldest_nameless(&self, session: Session, who: &Who) -> Option<Key> {
+        self.open
+            .range((session, CallName::Nth(0))..=(session, CallName::Nth(u64::MAX)))
+            .find(|(_, open)| open.who == *who)
+            .map(|(key, _)| key.clone())
+    }
+
+    /// Puts a call into the table, which stays within its bounds.
+    fn wait_for(&mut self, key: Key, open: Open, place: &Place) {
+        self.open_order.insert(open.call.event, key.clone());
+        if let Some(old) = self.open.insert(key, open) {
+            self.open_order.remove(&old.call.event);
+        }
+        if self.open.len() > MAX_OPEN_CALLS {
+            if let Some((_, oldest)) = self.open_order.pop_first() {
+                self.open.remove(&oldest);
+                self.tally.given_up += 1;
+                self.problems.add(Problem::TooManyOpen, place.line);
+            }
+        }
+    }
+
+    /// Takes a call out of the table.
+    fn close(&mut self, key: &Key) -> Option<Open> {
+        let open = self.open.remove(key)?;
+        self.open_order.remove(&open.call.event);
+        Some(open)
+    }
+
+    // ---- repetitions ------------------------------------------------------------------------
+
+    /// True when this very step of this very record was taken before.
+    fn repeats_record(&mut self, place: &Place, envelope: &Envelope, content: u64) -> bool {
+        self.step = if self.step.0 == place.record {
+            (place.record, self.step.1 + 1)
+        } else {
+            (place.record, 0)
+        };
+        let Some(uuid) = &envelope.uuid else {
+            return false;
+        };
+        let hash = hash_of(("u", uuid, self.step.1, content));
+        let before = self.seen.insert(hash, self.file);
+        if before.is_some() {
+            self.repeated(before, place);
+        }
+        before.is_some()
+    }
+
+    /// A repetition within one file is a fault of the file; other files may hold copies.
+    fn repeated(&mut self, before: Option<u32>, place: &Place) {
+        if before == Some(self.file) {
+            self.problems.add(Problem::Repeated, place.line);
+        }
+    }
+
+    /// A new event with its number, place and actor.
+    fn event(
+        &mut self,
+        session: Session,
+        place: &Place,
+        envelope: &Envelope,
+        channel: Channel,
+        text: String,
+    ) -> Event {
+        let sub = if self.last.0 == place.record {
+            self.last.1 + 1
+        } else {
+            0
+        };
+        self.last = (place.record, sub);
+        let id = EventId {
+            file: self.file,
+            record: place.record,
+            sub,
+        };
+        let source = Source {
+            file: self.file,
+            line: place.line,
+            bytes: place.bytes.clone(),
+        };
+        let mut event = Event::new(id, source, channel, text);
+        event.actor = self.children.actor(session, &envelope.who);
+        event.time.clone_from(&envelope.time);
+        event.cwd.clone_from(&envelope.cwd);
+        event
+    }
+}
+
+fn call_hash(call: &Call) -> u64 {
+    let edits: Vec<_> = call
+        .edits
+        .iter()
+        .map(|edit| (&edit.path, edit.op as u8, &edit.old, &edit.new))
+        .collect();
+    hash_of((call.channel, &call.tool, &call.text, edits))
+}
+
+fn outcome_bits(answer: &Answer) -> (Option<i32>, [bool; 4]) {
+    let outcome = &answer.outcome;
+    (
+        outcome.exit_code,
+        [
+            outcome.error,
+            outcome.denied,
+            outcome.interrupted,
+            outcome.truncated,
+        ],
+    )
+}
+
+#[cfg(test)]
+mod tests;
