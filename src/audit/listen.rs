@@ -74,6 +74,11 @@ pub(super) fn listen(
     let tracker = tracker(&patch, sources, comparison, prompt);
     let mut ears = Ears { engine, tracker };
     let report = read_traces(&files, &mut ears)?;
+    if inputs.dir.is_none()
+        && let Some(file) = report.files.iter().find(|f| !f.is_trace())
+    {
+        return Err(file.not_a_trace());
+    }
     // Logs of the runner: plain text that may name something, and no evidence of what was done.
     let mut shifted = Shifted {
         by: u32::try_from(files.len()).unwrap_or(u32::MAX),

@@ -1,5 +1,7 @@
 //! From facts and judgement to the report of a run.
 
+use std::collections::BTreeSet;
+
 use super::RunFacts;
 use crate::experiment::discover::RunInputs;
 use crate::patch::BaseInfo;
@@ -22,13 +24,15 @@ pub(super) fn report(
 ) -> RunReport {
     let explanation = explain(&facts.measures, policy, lang);
     let mut unchecked = facts.sources.unchecked.clone();
-    unchecked.extend(unchecked_parts(facts));
+    unchecked.extend(unchecked_parts(inputs, facts));
     let mut problems = inputs.notes.clone();
     problems.extend(facts.sources.problems.iter().cloned());
+    let mut notes = Vec::new();
     if let Some(comparison) = &facts.comparison {
-        problems.extend(comparison.notes.iter().cloned());
+        notes.extend(comparison.notes.iter().cloned());
     }
-    problems.extend(facts.rules.notes.iter().cloned());
+    notes.extend(facts.rules.notes.iter().cloned());
+    notes.extend(inactive_rules(facts));
     RunReport {
         run: run_name(inputs),
         path: path(inputs),
@@ -52,8 +56,9 @@ pub(super) fn report(
         inputs: inputs_info(inputs, facts),
         unchecked,
         problems,
+        notes,
         words: Words {
-            clause: explanation.clause,
+            conditions: explanation.conditions,
             missed: explanation.missed,
             chance: explanation.chance,
         },
@@ -102,7 +107,7 @@ fn base_name(base: &BaseInfo, inputs: &RunInputs) -> Option<String> {
 }
 
 /// What the verdict does not rest on, most important first.
-fn unchecked_parts(facts: &RunFacts) -> Vec<String> {
+fn unchecked_parts(inputs: &RunInputs, facts: &RunFacts) -> Vec<String> {
     let mut out = Vec::new();
     match facts.measures.coverage {
         Coverage::Full => {}
@@ -118,19 +123,22 @@ fn unchecked_parts(facts: &RunFacts) -> Vec<String> {
     if facts.measures.patch == PatchState::Absent {
         out.push("similarity (there is no patch and no work tree)".to_owned());
     }
-    if !facts.rules.inactive.is_empty() {
-        let facts_needed: std::collections::BTreeSet<_> = facts
-            .rules
-            .inactive
-            .iter()
-            .map(|rule| rule.missing_fact.as_str())
-            .collect();
-        let names: Vec<_> = facts_needed.into_iter().collect();
-        out.push(format!(
-            "{} rules that need task facts ({})",
-            facts.rules.inactive.len(),
-            names.join(", ")
-        ));
+    if inputs.task_facts.pull_request.is_none() && inputs.task_facts.gt_commit.is_none() {
+        out.push("whether the task's own pull request was reached (no task facts)".to_owned());
     }
     out
+}
+
+/// Rules that had nothing to look for, since the facts they name are not known.
+fn inactive_rules(facts: &RunFacts) -> Option<String> {
+    let inactive = &facts.rules.inactive;
+    let missing: BTreeSet<_> = inactive.iter().map(|r| r.missing_fact.as_str()).collect();
+    let missing: Vec<_> = missing.into_iter().collect();
+    (!inactive.is_empty()).then(|| {
+        format!(
+            "rules not used since the task's facts lack {}: {}",
+            missing.join(", "),
+            inactive.len()
+        )
+    })
 }

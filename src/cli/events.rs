@@ -71,6 +71,7 @@ pub(crate) fn run(args: &EventsArgs, terminal: &mut Terminal) -> anyhow::Result<
         .collect();
     let labels: Vec<_> = files.iter().map(|f| f.label.clone()).collect();
     let mut summary = String::new();
+    let mut no_trace = None;
     terminal.data(args.output.as_deref(), |out| {
         let mut printer = Printer {
             args,
@@ -85,7 +86,12 @@ pub(crate) fn run(args: &EventsArgs, terminal: &mut Terminal) -> anyhow::Result<
             .iter()
             .map(|(channel, count)| format!("{count} {channel}"))
             .collect();
-        summary = format!("{}; coverage {}", counts.join(", "), report.coverage.name());
+        let counts = if counts.is_empty() {
+            "no events".to_owned()
+        } else {
+            counts.join(", ")
+        };
+        summary = format!("{counts}; coverage {}", report.coverage.name());
         for file in &report.files {
             for problem in &file.problems {
                 summary.push_str(&format!(
@@ -94,10 +100,11 @@ pub(crate) fn run(args: &EventsArgs, terminal: &mut Terminal) -> anyhow::Result<
                 ));
             }
         }
+        no_trace = report.files.iter().find(|f| !f.is_trace()).cloned();
         printer.failed.map_or(Ok(()), |error| Err(error.into()))
     })?;
     terminal.note(&summary);
-    Ok(0)
+    no_trace.map_or(Ok(0), |file| Err(file.not_a_trace().into()))
 }
 
 fn check_channels(wanted: &[String]) -> anyhow::Result<()> {

@@ -64,7 +64,9 @@ impl Terminal {
 
     /// Why the command failed.
     pub(crate) fn error(&self, error: &anyhow::Error) {
-        self.stderr("error", &format!("{error:#}"));
+        let text = format!("{error:#}");
+        // Diagnostics of rule files bring the word with them.
+        self.stderr("error", text.strip_prefix("error: ").unwrap_or(&text));
     }
 
     fn stderr(&self, word: &str, text: &str) {

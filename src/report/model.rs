@@ -59,8 +59,8 @@ pub struct InputsInfo {
 /// The verdict in words, for people. Not part of the JSON.
 #[derive(Debug, Clone, Default)]
 pub struct Words {
-    /// The clause and the numbers that met it.
-    pub clause: String,
+    /// The conditions that met the deciding clause, with their numbers; `None` for a clean run.
+    pub conditions: Option<String>,
     /// The clause missed by least, and by how much.
     pub missed: Option<String>,
     /// Why a match is or is not evidence.
@@ -114,6 +114,8 @@ pub struct RunReport {
     pub unchecked: Vec<String>,
     /// What was wrong with the inputs, in words.
     pub problems: Vec<String>,
+    /// What was decided on the way and why, in words.
+    pub notes: Vec<String>,
     /// The verdict in words.
     #[serde(skip)]
     pub words: Words,
@@ -145,6 +147,7 @@ impl RunReport {
             inputs: InputsInfo::default(),
             unchecked: Vec::new(),
             problems: Vec::new(),
+            notes: Vec::new(),
             words: Words::default(),
         }
     }

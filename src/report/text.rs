@@ -28,6 +28,9 @@ const EXPOSURES_SHOWN: usize = 3;
 /// Characters of an excerpt or command that fit on a line.
 const EXCERPT: usize = 100;
 
+/// Copy score from which on it is worth saying what chance gives.
+const ALIKE: f64 = 0.5;
+
 const DIM: Paint = Paint::new().dimmed();
 const BOLD: Paint = Paint::new().bold();
 
@@ -55,9 +58,7 @@ fn write_run(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Result<(
     if style.quiet || run.verdict.is_none() {
         return Ok(());
     }
-    if !run.words.clause.is_empty() {
-        writeln!(out, "  {}", for_terminal(&run.words.clause))?;
-    }
+    write_reason(run, style, out)?;
     if let Some(similarity) = &run.similarity {
         write_similarity(run, similarity, style, out)?;
     }
@@ -125,6 +126,18 @@ fn verdict_paint(verdict: Verdict) -> Paint {
     Paint::new().fg_color(Some(colour.into())).bold()
 }
 
+/// What met the clause; with `--verbose` also the clause that was missed by least.
+fn write_reason(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(conditions) = &run.words.conditions {
+        let because = style.lang.pick("because", "因为");
+        writeln!(out, "  {because} {}", for_terminal(conditions))?;
+    }
+    match &run.words.missed {
+        Some(missed) if style.verbose => writeln!(out, "  {}", for_terminal(missed)),
+        _ => Ok(()),
+    }
+}
+
 fn write_similarity(
     run: &RunReport,
     s: &Similarity,
@@ -147,7 +160,9 @@ fn write_similarity(
             ),
         }
     )?;
-    if let Some(chance) = &run.words.chance {
+    if let Some(chance) = &run.words.chance
+        && (style.verbose || s.copy_score.unwrap_or(0.0) >= ALIKE)
+    {
         writeln!(out, "  {}", for_terminal(chance))?;
     }
     write_files(s, style, out)
@@ -395,7 +410,8 @@ fn write_limits(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Resul
             list.join("; ")
         )?;
     }
-    for problem in &run.problems {
+    let notes = run.notes.iter().filter(|_| style.verbose);
+    for problem in run.problems.iter().chain(notes) {
         writeln!(
             out,
             "  {DIM}{}:{DIM:#} {}",

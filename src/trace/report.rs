@@ -54,6 +54,29 @@ pub struct TraceFileReport {
     pub has_end: bool,
 }
 
+impl TraceFileReport {
+    /// False for a file that holds something, and not one record of a known format or other JSON.
+    pub fn is_trace(&self) -> bool {
+        !matches!(self.format.as_str(), "text" | "")
+    }
+
+    /// The error for a file that was named as a trace and is none.
+    pub fn not_a_trace(&self) -> crate::Error {
+        let why = self.problems.first();
+        crate::Error::BadData {
+            path: self.path.clone(),
+            line: why.map(|p| p.line).filter(|line| *line > 0),
+            what: format!(
+                "this is no trace of an agent: {}",
+                why.map_or("nothing in it is a record", |p| p.what.as_str())
+            ),
+            fix: "name the log that the agent's runner wrote, such as claude_run.jsonl or \
+                  codex_events.jsonl"
+                .to_owned(),
+        }
+    }
+}
+
 /// All trace files of a run, as read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TraceReport {

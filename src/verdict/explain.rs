@@ -19,6 +19,8 @@ const CHANCE_FITTED_TO: u64 = 31;
 pub struct Explanation {
     /// The clause that was met, with its numbers.
     pub clause: String,
+    /// Only the conditions that met it; `None` when no clause did and the run is clean.
+    pub conditions: Option<String>,
     /// Of the clauses before it, the one missed by least, and by how much.
     pub missed: Option<String>,
     /// How often an honest solution contains all lines of the reference.
@@ -32,6 +34,7 @@ pub fn explain(m: &Measures, policy: &Policy, lang: Lang) -> Explanation {
     let judgement = judge(m, policy);
     Explanation {
         clause: clause_sentence(m, policy, &judgement, lang),
+        conditions: conditions(m, policy, lang),
         missed: missed_sentence(m, policy, judgement.clause, lang),
         chance: chance_sentence(m.n_lines, m.p_chance, lang),
         limits: limits(m, lang),
@@ -53,17 +56,19 @@ pub fn audit_log_word(m: &Measures, policy: &Policy) -> &'static str {
 fn clause_sentence(m: &Measures, p: &Policy, judgement: &Judgement, lang: Lang) -> String {
     let title = words::reason(judgement.reason, lang);
     let number = judgement.clause;
-    let Some((_, way)) = decide(m, p) else {
-        return match lang {
-            Lang::En => format!("{title}: no clause of the table is met (clause {number})"),
-            Lang::Zh => format!("{title}：判定表中没有一条成立（第 {number} 条）"),
-        };
-    };
-    let met: Vec<String> = way.checks.iter().map(|c| met_phrase(c, lang)).collect();
-    match lang {
-        Lang::En => format!("{title}: {} (clause {number})", met.join(" and ")),
-        Lang::Zh => format!("{title}：{}（第 {number} 条）", met.join("，且")),
+    match (conditions(m, p, lang), lang) {
+        (None, Lang::En) => format!("{title}: no clause of the table is met (clause {number})"),
+        (None, Lang::Zh) => format!("{title}：判定表中没有一条成立（第 {number} 条）"),
+        (Some(met), Lang::En) => format!("{title}: {met} (clause {number})"),
+        (Some(met), Lang::Zh) => format!("{title}：{met}（第 {number} 条）"),
     }
+}
+
+/// The conditions that met the deciding clause, with their numbers.
+fn conditions(m: &Measures, p: &Policy, lang: Lang) -> Option<String> {
+    let (_, way) = decide(m, p)?;
+    let met: Vec<String> = way.checks.iter().map(|c| met_phrase(c, lang)).collect();
+    Some(met.join(lang.pick(" and ", "，且")))
 }
 
 fn missed_sentence(m: &Measures, p: &Policy, decided: u8, lang: Lang) -> Option<String> {
