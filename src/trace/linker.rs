@@ -237,8 +237,13 @@ impl Linker {
                 return;
             }
         }
+        let aside = message.aside;
         let event = self.said(session, place, envelope, message);
-        self.hold.give(event, sink);
+        if aside {
+            self.hold.give_aside(event, sink);
+        } else {
+            self.hold.give(event, sink);
+        }
     }
 
     fn final_message(
@@ -271,7 +276,7 @@ impl Linker {
         if let (Who::Main, Some(marks)) =
             (&envelope.who, self.sessions.get_mut(session as usize))
         {
-            marks.main |= message.channel != Channel::Raw;
+            marks.main |= message.channel != Channel::Raw && message.model_saw;
         }
         let mut event = self.event(session, place, envelope, message.channel, message.text);
         event.model_saw = message.model_saw;

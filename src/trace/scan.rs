@@ -189,7 +189,7 @@ mod tests {
             ("{}", Scan::Done(2)),
             ("[]", Scan::Done(2)),
             (r#"{"a":1}{"b":2}"#, Scan::Done(7)),
-            ("{\n  \"a\": [1, {\"b\": null}]\n}\nx", Scan::Done(28)),
+            ("{\n  \"a\": [1, {\"b\": null}]\n}\nx", Scan::Done(27)),
             (r#"{"a":"}\"]"} "#, Scan::Done(12)),
             (r#"[1.5e3,"x",NaN]"#, Scan::Done(15)),
             (r#"{"a":"#, Scan::More),

@@ -7,7 +7,7 @@ use crate::trace::event::{Channel, Outcome};
 use crate::trace::json::Json;
 use crate::trace::outcome;
 use crate::trace::problem::Problem;
-use crate::trace::step::{Answer, Call, Steps, What};
+use crate::trace::step::{Answer, Call, Message, Steps, What};
 use crate::trace::text::{decoded, readable};
 use crate::trace::tools;
 
@@ -93,7 +93,12 @@ fn user_text(text: &str, around: &Around<'_, '_>, out: &mut Steps) {
     } else {
         Channel::Prompt
     };
-    out.say(channel, text, None);
+    if !text.trim().is_empty() {
+        out.push(What::Message(Message {
+            aside: around.summary,
+            ..Message::new(channel, text)
+        }));
+    }
 }
 
 /// A call, in a message or as a record of its own: `{id, name, input}`.

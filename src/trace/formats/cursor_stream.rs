@@ -211,12 +211,7 @@ impl CursorStream {
         if !self.said.is_empty() && squeezed(text) == self.said {
             out.push(What::TurnEnd);
         } else if !text.trim().is_empty() {
-            out.push(What::Final(Message {
-                channel: Channel::Result,
-                text: text.to_owned(),
-                id: None,
-                model_saw: true,
-            }));
+            out.push(What::Final(Message::new(Channel::Result, text)));
         }
         out.push(What::End);
     }
@@ -411,12 +406,7 @@ fn add_piece(pieces: &mut Option<Pieces>, piece: &str, out: &Steps) -> bool {
 
 fn say_pieces(pieces: Pieces, channel: Channel, out: &mut Steps) {
     if !pieces.text.trim().is_empty() {
-        let message = Message {
-            channel,
-            text: pieces.text,
-            id: None,
-            model_saw: true,
-        };
+        let message = Message::new(channel, pieces.text);
         out.push_at(pieces.place, pieces.envelope, What::Message(message));
     }
 }

@@ -11,7 +11,9 @@ fn spans(mut reader: Reader<impl Read>) -> Vec<(Cut, u64, String)> {
             reader.take_apart(&span);
             continue;
         }
-        assert_eq!(span.range.len() as u64, span.bytes.end - span.bytes.start);
+        if span.cut != Cut::TooLong {
+            assert_eq!(span.range.len() as u64, span.bytes.end - span.bytes.start);
+        }
         out.push((span.cut, span.line, text));
     }
     out
@@ -64,14 +66,14 @@ fn cuts() {
         ("{\"a\":1}\n{", &["1={\"a\":1}", "2c{"]),
         // a lost tail, then whole records: on the next line, after a comma, after a colon, on the same line
         ("{\"a\":\"x\n{\"b\":2}\n", &["1b{\"a\":\"x", "2={\"b\":2}"]),
-        ("{\"a\":1,\n{\"b\":2}\n{\"c\":3}\n", &["1b{\"a\":1,⏎", "2={\"b\":2}", "3={\"c\":3}"]),
-        ("{\"a\":\n{\"b\":2}\n{\"c\":3}\n", &["1b{\"a\":⏎", "2={\"b\":2}", "3={\"c\":3}"]),
+        ("{\"a\":1,\n{\"b\":2}\n{\"c\":3}\n", &["1b{\"a\":1,", "2={\"b\":2}", "3={\"c\":3}"]),
+        ("{\"a\":\n{\"b\":2}\n{\"c\":3}\n", &["1b{\"a\":", "2={\"b\":2}", "3={\"c\":3}"]),
         ("{\"a\":\"x{\"b\":{\"c\":\"d\"}}\n{\"e\":1}\n", &["1b{\"a\":\"x", "1={\"b\":{\"c\":\"d\"}}", "2={\"e\":1}"]),
         ("{\"m\":{\"c\":[{\"t\":\"x{\"b\":{\"c\":\"d\"}}{\"z\":0}\n", &["1b{\"m\":{\"c\":[{\"t\":\"x", "1={\"b\":{\"c\":\"d\"}}", "1={\"z\":0}"]),
         ("{not json}\n{\"a\":1}\n", &["1b{not json}", "2={\"a\":1}"]),
         // a broken pretty-printed record between whole ones
         ("[\n  {\n    \"a\": 1\n  },\n  {\n    \"b\": \"x\n  },\n  {\n    \"c\": 3\n  }\n]",
-         &["2={⏎    \"a\": 1⏎  }", "5b{⏎", "6t\"b\": \"x", "7t},", "8={⏎    \"c\": 3⏎  }"]),
+         &["2={⏎    \"a\": 1⏎  }", "5b{", "6t\"b\": \"x", "7t},", "8={⏎    \"c\": 3⏎  }"]),
         // text in front of a record, and a look-alike that is none
         ("2026 ERROR {\"a\":1}\n", &["1t2026 ERROR ", "1={\"a\":1}"]),
         ("fn x() {\"a\"} }\n", &["1tfn x() {\"a\"} }"]),
