@@ -92,7 +92,10 @@ impl Hold {
     fn deliver(&mut self, event: &Event, sink: &mut dyn EventSink) {
         self.counts.events += 1;
         self.counts.understood += u64::from(event.channel != Channel::Raw && event.model_saw);
-        self.counts.said += u64::from(matches!(event.channel, Channel::Assistant | Channel::Result));
+        self.counts.said += u64::from(matches!(
+            event.channel,
+            Channel::Assistant | Channel::Result
+        ));
         sink.event(event);
     }
 }
@@ -143,7 +146,14 @@ mod tests {
         hold.release(true, &mut log);
         assert_eq!(
             log.0,
-            ["assistant first", "command ls", "output a", "result done", "reasoning hm", "command pwd"]
+            [
+                "assistant first",
+                "command ls",
+                "output a",
+                "result done",
+                "reasoning hm",
+                "command pwd"
+            ]
         );
         assert_eq!(hold.counts.events, 6);
         assert_eq!(hold.counts.said, 2);
@@ -157,7 +167,10 @@ mod tests {
         hold.give(event(Channel::Prompt, "q"), &mut log);
         hold.give(event(Channel::Assistant, "b"), &mut log);
         hold.release(false, &mut log);
-        assert_eq!(log.0, ["result a", "assistant summary", "prompt q", "assistant b"]);
+        assert_eq!(
+            log.0,
+            ["result a", "assistant summary", "prompt q", "assistant b"]
+        );
     }
 
     #[test]

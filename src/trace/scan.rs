@@ -212,7 +212,8 @@ mod tests {
 
     #[test]
     fn the_cut_into_chunks_does_not_matter() {
-        let text = "{\"k\\\"ey\": [\"a\\\\\", 12, {\"b\": \"\\u1234 }]\"}], \"z\": true} tail".as_bytes();
+        let text =
+            "{\"k\\\"ey\": [\"a\\\\\", 12, {\"b\": \"\\u1234 }]\"}], \"z\": true} tail".as_bytes();
         let whole = Scanner::new().feed(text);
         assert_eq!(whole, Scan::Done(text.len() - 5));
         for size in 1..8 {

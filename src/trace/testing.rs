@@ -23,7 +23,9 @@ pub(crate) fn read_files(texts: &[&str]) -> (Vec<Event>, TraceReport) {
         })
         .collect();
     let mut log = Log::default();
-    let streams = files.iter().zip(texts.iter().map(|text| Some(text.as_bytes())));
+    let streams = files
+        .iter()
+        .zip(texts.iter().map(|text| Some(text.as_bytes())));
     let report = read_streams(streams, &mut log);
     (log.0, report)
 }

@@ -154,7 +154,9 @@ impl ClaudeSession {
             return Who::Child(agent.to_owned());
         }
         let parent = record.str("parentUuid").map(hash_of);
-        let known = parent.and_then(|parent| self.sidechain.get(&parent)).cloned();
+        let known = parent
+            .and_then(|parent| self.sidechain.get(&parent))
+            .cloned();
         let id = known.unwrap_or_else(|| self.root_of_sidechain(record));
         if let Some(uuid) = record.str("uuid") {
             if self.sidechain.len() < MAX_SIDECHAIN {

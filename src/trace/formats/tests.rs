@@ -71,7 +71,10 @@ mod claude_stream {
         assert_eq!(report.files[0].format, "claude-stream");
         assert_eq!(events[2].cwd.as_deref(), Some("/w"));
         assert_eq!(events[3].time.as_deref(), Some("T1"));
-        assert_eq!(events[10].source.line, 14, "the message, not its copy in `result`");
+        assert_eq!(
+            events[10].source.line, 14,
+            "the message, not its copy in `result`"
+        );
     }
 
     #[test]
@@ -85,17 +88,32 @@ mod claude_stream {
             .join("\n")
         };
         for (content, more, want) in [
-            (r#""Exit code 2\nboom""#, r#","is_error":true"#, "output Exit code 2⏎boom !error !2"),
+            (
+                r#""Exit code 2\nboom""#,
+                r#","is_error":true"#,
+                "output Exit code 2⏎boom !error !2",
+            ),
             (
                 r#""The user doesn't want to proceed with this tool use.""#,
                 r#","is_error":true"#,
                 "output The user doesn't want to proceed with this tool use. !error !denied",
             ),
-            (r#""<persisted-output>\nOutput too large""#, "", "output <persisted-output>⏎Output too large !truncated"),
-            (r#""{\"a\":\"l1\\nl2\"}""#, "", r#"output {"a":"l1\nl2"}⏎l1⏎l2"#),
+            (
+                r#""<persisted-output>\nOutput too large""#,
+                "",
+                "output <persisted-output>⏎Output too large !truncated",
+            ),
+            (
+                r#""{\"a\":\"l1\\nl2\"}""#,
+                "",
+                r#"output {"a":"l1\nl2"}⏎l1⏎l2"#,
+            ),
             ("null", "", "output"),
         ] {
-            assert_eq!(lines(&text(content, more)).last().map(String::as_str), Some(want));
+            assert_eq!(
+                lines(&text(content, more)).last().map(String::as_str),
+                Some(want)
+            );
         }
     }
 
@@ -118,7 +136,11 @@ mod claude_stream {
     fn a_child_that_left_no_trace_is_missing() {
         let text = [
             INIT.to_owned(),
-            assistant("a4", "null", &tool("c2", "Task", r#"{"prompt":"fetch the fix"}"#)),
+            assistant(
+                "a4",
+                "null",
+                &tool("c2", "Task", r#"{"prompt":"fetch the fix"}"#),
+            ),
             result("u3", "null", "c2", r#""report""#, ""),
             END.into(),
         ]
@@ -148,8 +170,14 @@ mod claude_stream {
         let run = |n: &str| {
             [
                 INIT.replace("s1", n).replace("i1", &format!("i{n}")),
-                assistant(&format!("a{n}"), "null", &tool("c1", "Bash", r#"{"command":"ls"}"#)).replace("\"s1\"", &format!("\"{n}\"")),
-                result(&format!("u{n}"), "null", "c1", "\"out\"", "").replace("\"s1\"", &format!("\"{n}\"")),
+                assistant(
+                    &format!("a{n}"),
+                    "null",
+                    &tool("c1", "Bash", r#"{"command":"ls"}"#),
+                )
+                .replace("\"s1\"", &format!("\"{n}\"")),
+                result(&format!("u{n}"), "null", "c1", "\"out\"", "")
+                    .replace("\"s1\"", &format!("\"{n}\"")),
             ]
             .join("\n")
         };
@@ -157,7 +185,13 @@ mod claude_stream {
         let (events, report) = read(&text);
         assert_eq!(
             short(&events),
-            ["command ls", "output out", "raw Error: no --verbose", "command ls", "output out"]
+            [
+                "command ls",
+                "output out",
+                "raw Error: no --verbose",
+                "command ls",
+                "output out"
+            ]
         );
         assert_eq!(report.coverage, Coverage::Partial);
         assert_eq!(report.files[0].problems[0].line, 4);
@@ -208,7 +242,13 @@ mod claude_session {
         let (events, report) = read(&session().join("\n"));
         assert_eq!(
             short(&events),
-            ["system Another talk !unseen", "prompt Fix it", "tool_call dig", "output dug", "result Fixed."]
+            [
+                "system Another talk !unseen",
+                "prompt Fix it",
+                "tool_call dig",
+                "output dug",
+                "result Fixed."
+            ]
         );
         assert_eq!(report.files[0].format, "claude-session");
         assert_eq!(report.missing_children, ["c1 (Task)"]);
@@ -216,12 +256,22 @@ mod claude_session {
 
     #[test]
     fn three_ways_to_keep_a_sub_agent() {
-        let sidechain = |text: &str| text.replace(r#""isSidechain":false"#, r#""isSidechain":true"#);
+        let sidechain =
+            |text: &str| text.replace(r#""isSidechain":false"#, r#""isSidechain":true"#);
         let call = |uuid: &str, parent: &str| {
-            assistant(uuid, parent, r#"{"type":"tool_use","id":"c9","name":"Bash","input":{"command":"ls"}}"#, "null")
+            assistant(
+                uuid,
+                parent,
+                r#"{"type":"tool_use","id":"c9","name":"Bash","input":{"command":"ls"}}"#,
+                "null",
+            )
         };
         let answer = |uuid: &str, parent: &str| {
-            user(uuid, parent, r#"[{"type":"tool_result","tool_use_id":"c9","content":"x"}]"#)
+            user(
+                uuid,
+                parent,
+                r#"[{"type":"tool_result","tool_use_id":"c9","content":"x"}]"#,
+            )
         };
 
         // 1. among the other records, found by the prompt
@@ -236,7 +286,14 @@ mod claude_session {
 
         // 2. inside progress records
         let progress = |inner: &str| {
-            record("progress", &format!("p{}", inner.len()), "\"a1\"", &format!(r#""parentToolUseID":"c1","data":{{"type":"agent_progress","agentId":"ag1","message":{inner}}}"#))
+            record(
+                "progress",
+                &format!("p{}", inner.len()),
+                "\"a1\"",
+                &format!(
+                    r#""parentToolUseID":"c1","data":{{"type":"agent_progress","agentId":"ag1","message":{inner}}}"#
+                ),
+            )
         };
         let mut middle = session();
         middle.insert(4, progress(&call("k2", "null")));
@@ -246,14 +303,22 @@ mod claude_session {
         assert_eq!(report.coverage, Coverage::Full, "{:?}", report.reasons);
 
         // 3. in a file of its own
-        let main = session()
-            .join("\n")
-            .replace(r#""uuid":"u2","#, r#""uuid":"u2","toolUseResult":{"agentId":"ag1","totalToolUseCount":1},"#);
-        let child = [user("k1", "null", r#""dig""#), call("k2", "\"k1\""), answer("k3", "\"k2\"")]
-            .map(|text| sidechain(&text).replace(r#""cwd""#, r#""agentId":"ag1","cwd""#))
-            .join("\n");
+        let main = session().join("\n").replace(
+            r#""uuid":"u2","#,
+            r#""uuid":"u2","toolUseResult":{"agentId":"ag1","totalToolUseCount":1},"#,
+        );
+        let child = [
+            user("k1", "null", r#""dig""#),
+            call("k2", "\"k1\""),
+            answer("k3", "\"k2\""),
+        ]
+        .map(|text| sidechain(&text).replace(r#""cwd""#, r#""agentId":"ag1","cwd""#))
+        .join("\n");
         let (events, report) = read_files(&[&main, &child]);
-        assert_eq!(short(&events)[5..], ["prompt@ag1 dig", "command@ag1 ls", "output@ag1 x"]);
+        assert_eq!(
+            short(&events)[5..],
+            ["prompt@ag1 dig", "command@ag1 ls", "output@ag1 x"]
+        );
         assert_eq!(report.coverage, Coverage::Full, "{:?}", report.reasons);
         let (_, report) = read(&main);
         assert_eq!(report.missing_children, ["ag1 (Task)"]);
@@ -265,7 +330,13 @@ mod claude_session {
         let resumed = [
             first.replace(r#""sessionId":"s1""#, r#""sessionId":"s2""#),
             user("u3", "\"a2\"", r#""More""#).replace("s1", "s2"),
-            assistant("a3", "\"u3\"", r#"{"type":"text","text":"Yes."}"#, "\"end_turn\"").replace("s1", "s2"),
+            assistant(
+                "a3",
+                "\"u3\"",
+                r#"{"type":"text","text":"Yes."}"#,
+                "\"end_turn\"",
+            )
+            .replace("s1", "s2"),
         ]
         .join("\n");
         let (events, _) = read_files(&[&first, &resumed]);
@@ -279,15 +350,24 @@ mod claude_session {
         let mut records = session();
         records.remove(3);
         let (_, report) = read(&records.join("\n"));
-        assert_eq!(report.files[0].problems[0].what, "a record whose predecessor is not in the file");
+        assert_eq!(
+            report.files[0].problems[0].what,
+            "a record whose predecessor is not in the file"
+        );
     }
 
     #[test]
     fn who_wrote_a_user_record() {
         let text = [
-            user("u1", "null", r#""<system-reminder>be good</system-reminder>""#),
-            user("u2", "\"u1\"", r#""Continue from: I applied the fix""#).replace(r#""cwd""#, r#""isCompactSummary":true,"cwd""#),
-            user("u3", "\"u2\"", r#"[{"type":"text","text":"hook says"}]"#).replace(r#""cwd""#, r#""isMeta":true,"cwd""#),
+            user(
+                "u1",
+                "null",
+                r#""<system-reminder>be good</system-reminder>""#,
+            ),
+            user("u2", "\"u1\"", r#""Continue from: I applied the fix""#)
+                .replace(r#""cwd""#, r#""isCompactSummary":true,"cwd""#),
+            user("u3", "\"u2\"", r#"[{"type":"text","text":"hook says"}]"#)
+                .replace(r#""cwd""#, r#""isMeta":true,"cwd""#),
             user("u4", "\"u3\"", r#""real question""#),
             r#"{"type":"summary","summary":"Fixing it","leafUuid":"u4"}"#.into(),
         ]
@@ -352,20 +432,33 @@ mod codex_exec {
                 "result Done.",
             ]
         );
-        assert_eq!(report.reasons, ["1 call without a result, the first at a:12 (web_search)"]);
+        assert_eq!(
+            report.reasons,
+            ["1 call without a result, the first at a:12 (web_search)"]
+        );
         assert_eq!(report.files[0].problems, []);
     }
 
     #[test]
     fn the_output_cap_is_noticed() {
         let output = "x".repeat(1 << 20);
-        let text = item("completed", &format!(r#"{{"id":"item_2","type":"command_execution","command":"ls","aggregated_output":"{output}","exit_code":0}}"#));
+        let text = item(
+            "completed",
+            &format!(
+                r#"{{"id":"item_2","type":"command_execution","command":"ls","aggregated_output":"{output}","exit_code":0}}"#
+            ),
+        );
         assert!(lines(&text)[1].ends_with("!truncated !0"));
     }
 
     #[test]
     fn turns_of_one_thread() {
-        let say = |id: &str, text: &str| item("completed", &format!(r#"{{"id":"{id}","type":"agent_message","text":"{text}"}}"#));
+        let say = |id: &str, text: &str| {
+            item(
+                "completed",
+                &format!(r#"{{"id":"{id}","type":"agent_message","text":"{text}"}}"#),
+            )
+        };
         let turn = r#"{"type":"turn.completed"}"#;
         let text = [
             r#"{"type":"thread.started","thread_id":"t1"}"#,
@@ -376,7 +469,10 @@ mod codex_exec {
             r#"{"type":"turn.failed","error":{"message":"quota"}}"#,
         ]
         .join("\n");
-        assert_eq!(lines(&text), ["result First.", "result Second.", "system quota"]);
+        assert_eq!(
+            lines(&text),
+            ["result First.", "result Second.", "system quota"]
+        );
     }
 
     #[test]
@@ -423,22 +519,31 @@ mod cursor {
         let (events, report) = read(text);
         assert_eq!(short(&events), ["result 已完整应用 PR #1"]);
         assert_eq!(report.coverage, Coverage::SummaryOnly);
-        assert_eq!(report.reasons, ["the format holds a final message and no tool calls"]);
+        assert_eq!(
+            report.reasons,
+            ["the format holds a final message and no tool calls"]
+        );
         assert_eq!(report.files[0].format, "cursor-json");
     }
 
     const INIT: &str = r#"{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/w","session_id":"s","model":"m","permissionMode":"default"}"#;
 
     fn say(text: &str, more: &str) -> String {
-        format!(r#"{{"type":"assistant","message":{{"role":"assistant","content":[{{"type":"text","text":"{text}"}}]}},"session_id":"s"{more}}}"#)
+        format!(
+            r#"{{"type":"assistant","message":{{"role":"assistant","content":[{{"type":"text","text":"{text}"}}]}},"session_id":"s"{more}}}"#
+        )
     }
 
     fn call(phase: &str, id: &str, tool: &str) -> String {
-        format!(r#"{{"type":"tool_call","subtype":"{phase}","call_id":"{id}","tool_call":{tool},"session_id":"s","timestamp_ms":5}}"#)
+        format!(
+            r#"{{"type":"tool_call","subtype":"{phase}","call_id":"{id}","tool_call":{tool},"session_id":"s","timestamp_ms":5}}"#
+        )
     }
 
     fn end(text: &str) -> String {
-        format!(r#"{{"type":"result","subtype":"success","is_error":false,"duration_ms":9,"duration_api_ms":9,"result":"{text}","session_id":"s","request_id":"r"}}"#)
+        format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"duration_ms":9,"duration_api_ms":9,"result":"{text}","session_id":"s","request_id":"r"}}"#
+        )
     }
 
     #[test]
@@ -491,7 +596,11 @@ mod cursor {
             say("Rea", r#","timestamp_ms":1"#),
             say("ding.", r#","timestamp_ms":2"#),
             say("Reading.", r#","model_call_id":"m1","timestamp_ms":3"#),
-            call("completed", "c1", r#"{"lsToolCall":{"args":{"path":"/w"},"result":{"success":{"files":["a"]}}}}"#),
+            call(
+                "completed",
+                "c1",
+                r#"{"lsToolCall":{"args":{"path":"/w"},"result":{"success":{"files":["a"]}}}}"#,
+            ),
             say("Do", r#","timestamp_ms":4"#),
             say("ne.", r#","timestamp_ms":5"#),
             say("Reading.Done.", ""),
@@ -501,7 +610,12 @@ mod cursor {
         let (events, report) = read(&text);
         assert_eq!(
             short(&events),
-            ["assistant Reading.", "tool_call path: /w", "output files:⏎a", "result Done."]
+            [
+                "assistant Reading.",
+                "tool_call path: /w",
+                "output files:⏎a",
+                "result Done."
+            ]
         );
         assert_eq!(events[0].source.line, 2, "where the message starts");
         assert_eq!(report.coverage, Coverage::Full, "{:?}", report.reasons);
@@ -509,7 +623,15 @@ mod cursor {
 
     #[test]
     fn an_edit_without_its_end_is_kept() {
-        let text = [INIT.to_owned(), call("started", "c2", r#"{"editToolCall":{"args":{"path":"/w/a","streamContent":"new"}}}"#)].join("\n");
+        let text = [
+            INIT.to_owned(),
+            call(
+                "started",
+                "c2",
+                r#"{"editToolCall":{"args":{"path":"/w/a","streamContent":"new"}}}"#,
+            ),
+        ]
+        .join("\n");
         let (events, report) = read(&text);
         assert_eq!(short(&events), ["edit new [Replace /w/a]"]);
         assert_eq!(report.unanswered, 1);
@@ -548,13 +670,19 @@ mod opencode {
     use super::*;
 
     fn record(kind: &str, id: &str, part: &str) -> String {
-        format!(r#"{{"type":"{kind}","timestamp":7,"sessionID":"ses1","part":{{"id":"prt{id}","messageID":"m1","sessionID":"ses1",{part}}}}}"#)
+        format!(
+            r#"{{"type":"{kind}","timestamp":7,"sessionID":"ses1","part":{{"id":"prt{id}","messageID":"m1","sessionID":"ses1",{part}}}}}"#
+        )
     }
 
     #[test]
     fn a_whole_run() {
         let tool = |id: &str, tool: &str, state: &str| {
-            record("tool_use", id, &format!(r#""type":"tool","tool":"{tool}","callID":"c{id}","state":{state}"#))
+            record(
+                "tool_use",
+                id,
+                &format!(r#""type":"tool","tool":"{tool}","callID":"c{id}","state":{state}"#),
+            )
         };
         let text = [
             record("step_start", "1", r#""type":"step-start""#),
@@ -595,7 +723,11 @@ mod opencode {
         let child = [
             record("step_start", "21", r#""type":"step-start""#),
             record("text", "22", r#""type":"text","text":"dug""#),
-            record("step_finish", "23", r#""type":"step-finish","reason":"stop""#),
+            record(
+                "step_finish",
+                "23",
+                r#""type":"step-finish","reason":"stop""#,
+            ),
         ]
         .join("\n")
         .replace("ses1", "ses2");
@@ -606,10 +738,16 @@ mod opencode {
 
 #[test]
 fn what_no_adapter_knows_is_raw() {
-    let (events, report) = read("{\"some\":{\"thing\":[\"a\\nb\",1]}}\nplain\n42\n{\"cut\":\"git sh");
+    let (events, report) =
+        read("{\"some\":{\"thing\":[\"a\\nb\",1]}}\nplain\n42\n{\"cut\":\"git sh");
     assert_eq!(
         short(&events),
-        ["raw some:⏎thing:⏎a⏎b⏎1", "raw plain", "raw 42", "raw cut: git sh"]
+        [
+            "raw some:⏎thing:⏎a⏎b⏎1",
+            "raw plain",
+            "raw 42",
+            "raw cut: git sh"
+        ]
     );
     assert_eq!(report.coverage, Coverage::Missing);
     assert_eq!(report.files[0].format, "generic");

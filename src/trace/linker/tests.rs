@@ -33,7 +33,10 @@ fn numbers_links_and_coverage() {
     let ids: Vec<String> = events.iter().map(|event| event.id.to_string()).collect();
     assert_eq!(ids, ["0:2.0", "0:3.0"]);
     let answers = events[1].answers.as_ref().unwrap();
-    assert_eq!((answers.event, answers.text.as_str()), (events[0].id, "git log"));
+    assert_eq!(
+        (answers.event, answers.text.as_str()),
+        (events[0].id, "git log")
+    );
     assert_eq!((answers.line, answers.tool.as_deref()), (2, Some("shell")));
     assert_eq!(report.coverage, Coverage::Full);
     assert_eq!((report.calls, report.results, report.unanswered), (1, 1, 0));
@@ -64,7 +67,10 @@ fn a_repeated_record_is_one_event_and_a_problem() {
     let done = command("completed", "item_0", "ls", "a");
     let (events, report) = read(&trace(&[done.clone(), done]));
     assert_eq!(short(&events), ["command ls", "output a !0"]);
-    assert_eq!(report.files[0].problems[0].what, "a record that was there before");
+    assert_eq!(
+        report.files[0].problems[0].what,
+        "a record that was there before"
+    );
     assert_eq!(report.coverage, Coverage::Partial);
 }
 
@@ -78,7 +84,13 @@ fn an_id_that_is_used_again_is_another_call() {
     ]));
     assert_eq!(
         short(&events),
-        ["command first", "command second", "output 2 !0", "command third", "output 3 !0"]
+        [
+            "command first",
+            "command second",
+            "output 2 !0",
+            "command third",
+            "output 3 !0"
+        ]
     );
     assert_eq!((report.calls, report.results, report.unanswered), (3, 2, 1));
     let answered: Vec<_> = events
@@ -116,7 +128,11 @@ fn results_without_a_call() {
     let (events, report) = read(orphan);
     assert_eq!(short(&events), ["output out !orphan"]);
     assert_eq!(report.orphans, 1);
-    assert!(report.reasons.contains(&"1 result without its call".to_owned()));
+    assert!(
+        report
+            .reasons
+            .contains(&"1 result without its call".to_owned())
+    );
 }
 
 #[test]
@@ -132,8 +148,10 @@ fn a_result_in_another_file_finds_its_call() {
 #[test]
 fn calls_without_ids_are_answered_in_order() {
     let record = |kind: &str, rest: &str| {
-        format!(r#"{{"type":"{kind}","sessionId":"s","uuid":"{rest}",{rest}}}"#)
-            .replace(&format!(r#""uuid":"{rest}""#), &format!(r#""n":{}"#, rest.len()))
+        format!(r#"{{"type":"{kind}","sessionId":"s","uuid":"{rest}",{rest}}}"#).replace(
+            &format!(r#""uuid":"{rest}""#),
+            &format!(r#""n":{}"#, rest.len()),
+        )
     };
     let text = [
         record("tool_use", r#""name":"bash","input":{"command":"one"}"#),
@@ -146,7 +164,13 @@ fn calls_without_ids_are_answered_in_order() {
     let (events, _) = read(&text);
     assert_eq!(
         short(&events),
-        ["command one", "command two", "output 1", "output 22", "output 333 !orphan"]
+        [
+            "command one",
+            "command two",
+            "output 1",
+            "output 22",
+            "output 333 !orphan"
+        ]
     );
     assert_eq!(events[3].answers.as_ref().unwrap().text, "two");
 }
