@@ -138,3 +138,88 @@ impl Children {
         Some(self.started.entry(key).or_default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn started() -> Children {
+        let mut children = Children::default();
+        children.started(0, "call1", "Task".into(), &Who::Main);
+        children
+    }
+
+    #[test]
+    fn a_child_is_missing_until_a_step_of_it_was_seen() {
+        let mut children = started();
+        assert_eq!(children.missing(), ["call1 (Task)"]);
+        children.saw("call1", false);
+        assert_eq!(children.missing(), Vec::<String>::new());
+
+        let mut children = started();
+        children.named(0, "call1", "agent9", None);
+        assert_eq!(children.missing(), ["agent9 (Task)"]);
+        children.saw("agent9", true);
+        assert_eq!(children.missing(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn some_of_its_calls_are_not_enough() {
+        let mut children = started();
+        children.named(0, "call1", "agent9", Some(2));
+        children.saw("agent9", true);
+        assert_eq!(
+            children.missing(),
+            ["agent9 (Task), 1 of its calls recorded"]
+        );
+        children.saw("call1", true);
+        assert_eq!(children.missing(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_refused_call_started_nothing() {
+        let mut children = started();
+        let refused = Outcome {
+            denied: true,
+            ..Outcome::default()
+        };
+        children.answered(1, "call1", &refused);
+        assert_eq!(children.missing().len(), 1, "another session's call");
+        children.answered(0, "call1", &refused);
+        assert_eq!(children.missing(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn parents() {
+        let mut children = started();
+        children.named(0, "call1", "agent9", None);
+        children.started(0, "call2", "Task".into(), &Who::Child("agent9".into()));
+        children.named(0, "call2", "agent10", None);
+        let actor = |id: &str| children.actor(0, &Who::Child(id.into()));
+        assert_eq!(
+            actor("agent10"),
+            Actor::Child {
+                id: "agent10".into(),
+                parent: Some("agent9".into())
+            }
+        );
+        assert_eq!(
+            actor("call1"),
+            Actor::Child {
+                id: "call1".into(),
+                parent: None
+            }
+        );
+    }
+
+    #[test]
+    fn the_account_is_bounded() {
+        let mut children = Children::default();
+        for number in 0..=MAX_CHILDREN {
+            let id = number.to_string();
+            children.started(0, &id, String::new(), &Who::Main);
+            children.saw(&id, true);
+        }
+        assert_eq!(children.missing(), ["more than 65536 sub-agents"]);
+    }
+}

@@ -218,12 +218,24 @@ mod tests {
     fn full_only_when_nothing_is_wrong() {
         assert_eq!(judged(&whole()), (Coverage::Full, Vec::new()));
         let table: [(fn(&mut Given), &str); 8] = [
-            (|g| g.sessions = vec![session(false, true)], "no start of session s1 in run.jsonl"),
-            (|g| g.sessions.push(session(true, false)), "no end of session s1 in run.jsonl"),
-            (|g| g.unanswered = 2, "2 calls without a result, the first at run.jsonl:7 (Bash)"),
+            (
+                |g| g.sessions = vec![session(false, true)],
+                "no start of session s1 in run.jsonl",
+            ),
+            (
+                |g| g.sessions.push(session(true, false)),
+                "no end of session s1 in run.jsonl",
+            ),
+            (
+                |g| g.unanswered = 2,
+                "2 calls without a result, the first at run.jsonl:7 (Bash)",
+            ),
             (|g| g.tally.given_up = 1, "1 call without a result"),
             (|g| g.tally.orphans = 1, "1 result without its call"),
-            (|g| g.missing = vec!["a (Task)".into()], "the steps of 1 sub-agent are not in the trace: a (Task)"),
+            (
+                |g| g.missing = vec!["a (Task)".into()],
+                "the steps of 1 sub-agent are not in the trace: a (Task)",
+            ),
             (
                 |g| {
                     g.problems = vec![TraceProblem {
@@ -234,7 +246,10 @@ mod tests {
                 },
                 "run.jsonl:3: text (2 times)",
             ),
-            (|g| g.sessions = vec![], "there is no session of the main agent, only of sub-agents"),
+            (
+                |g| g.sessions = vec![],
+                "there is no session of the main agent, only of sub-agents",
+            ),
         ];
         for (change, reason) in table {
             let mut given = whole();
@@ -247,7 +262,11 @@ mod tests {
     fn less_than_partial() {
         let mut given = whole();
         given.tally = Tally::default();
-        assert_eq!(judged(&given).0, Coverage::Full, "an agent that did nothing");
+        assert_eq!(
+            judged(&given).0,
+            Coverage::Full,
+            "an agent that did nothing"
+        );
 
         given.sessions[0].records_calls = false;
         assert_eq!(

@@ -101,7 +101,8 @@ mod tests {
             .collect()
     }
 
-    const CLAUDE_INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s","tools":["Bash"],"uuid":"u"}"#;
+    const CLAUDE_INIT: &str =
+        r#"{"type":"system","subtype":"init","session_id":"s","tools":["Bash"],"uuid":"u"}"#;
     const CURSOR_INIT: &str = r#"{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/w","session_id":"s","model":"m","permissionMode":"default"}"#;
     const BARE_RESULT: &str = r#"{"type":"result","result":"done","session_id":"s"}"#;
     const CURSOR_RESULT: &str = r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":1,"duration_api_ms":1,"result":"x","session_id":"s","request_id":"r"}"#;
@@ -114,16 +115,34 @@ mod tests {
             (CURSOR_INIT, "cursor-stream"),
             (BARE_RESULT, "cursor-json"),
             (CURSOR_RESULT, "cursor-json"),
-            (r#"{"type":"result","result":"x","session_id":"s","num_turns":1,"total_cost_usd":0.1}"#, "claude-stream"),
-            (r#"{"type":"summary","summary":"x","leafUuid":"u"}"#, "claude-session"),
-            (r#"{"parentUuid":null,"sessionId":"s","type":"user","uuid":"u","message":{"role":"user","content":"x"}}"#, "claude-session"),
+            (
+                r#"{"type":"result","result":"x","session_id":"s","num_turns":1,"total_cost_usd":0.1}"#,
+                "claude-stream",
+            ),
+            (
+                r#"{"type":"summary","summary":"x","leafUuid":"u"}"#,
+                "claude-session",
+            ),
+            (
+                r#"{"parentUuid":null,"sessionId":"s","type":"user","uuid":"u","message":{"role":"user","content":"x"}}"#,
+                "claude-session",
+            ),
             (r#"{"type":"thread.started","thread_id":"t"}"#, "codex-exec"),
-            (r#"{"id":"0","msg":{"type":"task_started"}}"#, "codex-exec-old"),
-            (r#"{"type":"step_start","timestamp":1,"sessionID":"ses_1","part":{"type":"step-start"}}"#, "opencode-run"),
+            (
+                r#"{"id":"0","msg":{"type":"task_started"}}"#,
+                "codex-exec-old",
+            ),
+            (
+                r#"{"type":"step_start","timestamp":1,"sessionID":"ses_1","part":{"type":"step-start"}}"#,
+                "opencode-run",
+            ),
             (r#"{"silly":"this"}"#, "-"),
             (r"[1]", "-"),
             (r#"{"type":"init","session_id":"s","model":"gemini"}"#, "-"),
-            (r#"{"type":"session.start","data":{"sessionId":"s"},"id":"1","parentId":null}"#, "-"),
+            (
+                r#"{"type":"session.start","data":{"sessionId":"s"},"id":"1","parentId":null}"#,
+                "-",
+            ),
         ] {
             assert_eq!(names(&[record]), [want], "{record}");
         }
@@ -142,7 +161,13 @@ mod tests {
         // Two agents in one file.
         assert_eq!(
             names(&[CLAUDE_INIT, ASSISTANT, CURSOR_INIT, ASSISTANT, CLAUDE_INIT]),
-            ["claude-stream", "claude-stream", "cursor-stream", "cursor-stream", "claude-stream"]
+            [
+                "claude-stream",
+                "claude-stream",
+                "cursor-stream",
+                "cursor-stream",
+                "claude-stream"
+            ]
         );
         // A resumed Cursor run behind a Claude run.
         assert_eq!(

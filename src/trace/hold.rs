@@ -47,12 +47,24 @@ impl Hold {
                 self.release(true, sink);
                 self.deliver(&event, sink);
             }
-            Channel::Reasoning | Channel::System | Channel::Raw => self.wait(event, sink),
+            Channel::Reasoning | Channel::System | Channel::Raw => self.give_aside(event, sink),
             _ if main => {
                 self.release(false, sink);
                 self.deliver(&event, sink);
             }
-            _ => self.wait(event, sink),
+            _ => self.give_aside(event, sink),
+        }
+    }
+
+    /// Takes an event that decides nothing about the message before it.
+    pub(crate) fn give_aside(&mut self, event: Event, sink: &mut dyn EventSink) {
+        let bytes = self.waiting_bytes + event.text.len();
+        if self.held.is_some() && self.waiting.len() < MAX_WAITING && bytes < MAX_WAITING_BYTES {
+            self.waiting_bytes = bytes;
+            self.waiting.push(event);
+        } else {
+            self.release(false, sink);
+            self.deliver(&event, sink);
         }
     }
 
@@ -77,21 +89,98 @@ impl Hold {
         }
     }
 
-    fn wait(&mut self, event: Event, sink: &mut dyn EventSink) {
-        let bytes = self.waiting_bytes + event.text.len();
-        if self.held.is_some() && self.waiting.len() < MAX_WAITING && bytes < MAX_WAITING_BYTES {
-            self.waiting_bytes = bytes;
-            self.waiting.push(event);
-        } else {
-            self.release(false, sink);
-            self.deliver(&event, sink);
-        }
-    }
-
     fn deliver(&mut self, event: &Event, sink: &mut dyn EventSink) {
         self.counts.events += 1;
         self.counts.understood += u64::from(event.channel != Channel::Raw && event.model_saw);
-        self.counts.said += u64::from(matches!(event.channel, Channel::Assistant | Channel::Result));
+        self.counts.said += u64::from(matches!(
+            event.channel,
+            Channel::Assistant | Channel::Result
+        ));
         sink.event(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::event::{EventId, Source};
+
+    #[derive(Default)]
+    struct Log(Vec<String>);
+
+    impl EventSink for Log {
+        fn event(&mut self, event: &Event) {
+            self.0.push(format!("{} {}", event.channel, event.text));
+        }
+    }
+
+    fn event(channel: Channel, text: &str) -> Event {
+        Event::new(EventId::default(), Source::default(), channel, text)
+    }
+
+    fn child(channel: Channel, text: &str) -> Event {
+        Event {
+            actor: Actor::Child {
+                id: "c".into(),
+                parent: None,
+            },
+            ..event(channel, text)
+        }
+    }
+
+    #[test]
+    fn the_last_message_of_a_turn_is_its_result() {
+        let (mut hold, mut log) = (Hold::default(), Log::default());
+        for event in [
+            event(Channel::Assistant, "first"),
+            event(Channel::Command, "ls"),
+            event(Channel::Output, "a"),
+            event(Channel::Assistant, "done"),
+            event(Channel::Reasoning, "hm"),
+            child(Channel::Command, "pwd"),
+        ] {
+            hold.give(event, &mut log);
+        }
+        assert!(hold.holds(" done\n") && !hold.holds("first"));
+        hold.release(true, &mut log);
+        hold.release(true, &mut log);
+        assert_eq!(
+            log.0,
+            [
+                "assistant first",
+                "command ls",
+                "output a",
+                "result done",
+                "reasoning hm",
+                "command pwd"
+            ]
+        );
+        assert_eq!(hold.counts.events, 6);
+        assert_eq!(hold.counts.said, 2);
+    }
+
+    #[test]
+    fn a_new_question_ends_the_turn_and_an_aside_does_not() {
+        let (mut hold, mut log) = (Hold::default(), Log::default());
+        hold.give(event(Channel::Assistant, "a"), &mut log);
+        hold.give_aside(event(Channel::Assistant, "summary"), &mut log);
+        hold.give(event(Channel::Prompt, "q"), &mut log);
+        hold.give(event(Channel::Assistant, "b"), &mut log);
+        hold.release(false, &mut log);
+        assert_eq!(
+            log.0,
+            ["result a", "assistant summary", "prompt q", "assistant b"]
+        );
+    }
+
+    #[test]
+    fn waiting_is_bounded() {
+        let (mut hold, mut log) = (Hold::default(), Log::default());
+        hold.give(event(Channel::Assistant, "a"), &mut log);
+        for _ in 0..=MAX_WAITING {
+            hold.give(event(Channel::Reasoning, "r"), &mut log);
+        }
+        assert_eq!(log.0.first().map(String::as_str), Some("assistant a"));
+        assert_eq!(log.0.len(), MAX_WAITING + 2);
     }
 }

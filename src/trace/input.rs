@@ -130,9 +130,7 @@ fn encoding(head: &[u8]) -> (Encoding, Option<Problem>) {
     };
     match order {
         Some(order) => (Encoding::Utf16(order), Some(Problem::Utf16)),
-        None if head.starts_with(b"\xef\xbb\xbf") => {
-            (Encoding::Utf8, Some(Problem::ByteOrderMark))
-        }
+        None if head.starts_with(b"\xef\xbb\xbf") => (Encoding::Utf8, Some(Problem::ByteOrderMark)),
         None => (Encoding::Utf8, None),
     }
 }
@@ -187,7 +185,11 @@ impl<R: Read> Utf16<R> {
             .collect();
         let mut used = units.len() * 2;
         // A high surrogate at the end waits for its other half.
-        if !self.eof && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
+        if !self.eof
+            && units
+                .last()
+                .is_some_and(|unit| (0xd800..0xdc00).contains(unit))
+        {
             units.pop();
             used -= 2;
         }
@@ -240,7 +242,10 @@ mod tests {
 
     #[test]
     fn utf16_with_and_without_mark() {
-        let text = format!("{{\"type\":\"x\",\"text\":\"{}\"}}\n", "计算 🎉 é".repeat(20_000));
+        let text = format!(
+            "{{\"type\":\"x\",\"text\":\"{}\"}}\n",
+            "计算 🎉 é".repeat(20_000)
+        );
         for order in [Order::Little, Order::Big] {
             for mark in [false, true] {
                 let (got, noticed) = read_all(&utf16(&text, order, mark));

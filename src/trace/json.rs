@@ -217,7 +217,9 @@ mod tests {
             value.get("a"),
             Some(Json::Str(Cow::Borrowed("plain")))
         ));
-        assert!(matches!(value.get("b"), Some(Json::Str(Cow::Owned(text))) if text == "two\nlines"));
+        assert!(
+            matches!(value.get("b"), Some(Json::Str(Cow::Owned(text))) if text == "two\nlines")
+        );
         assert_eq!(
             value.list("c"),
             [
@@ -240,10 +242,7 @@ mod tests {
     #[test]
     fn paths_and_absences() {
         let value = parse(r#"{"a":{"b":{"c":"x"}},"n":null,"e":""}"#).unwrap();
-        assert_eq!(
-            value.at(&["a", "b", "c"]).and_then(Json::as_str),
-            Some("x")
-        );
+        assert_eq!(value.at(&["a", "b", "c"]).and_then(Json::as_str), Some("x"));
         assert_eq!(value.at(&["a", "x", "c"]), None);
         assert!(!value.has("n"));
         assert!(value.has_obj("a"));

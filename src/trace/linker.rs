@@ -229,7 +229,9 @@ impl Linker {
             return;
         }
         if let Some(id) = &message.id {
-            let before = self.seen.insert(hash_of(("m", session, id, content)), self.file);
+            let before = self
+                .seen
+                .insert(hash_of(("m", session, id, content)), self.file);
             if before.is_some() {
                 if envelope.uuid.is_none() {
                     self.repeated(before, place);
@@ -237,8 +239,13 @@ impl Linker {
                 return;
             }
         }
+        let aside = message.aside;
         let event = self.said(session, place, envelope, message);
-        self.hold.give(event, sink);
+        if aside {
+            self.hold.give_aside(event, sink);
+        } else {
+            self.hold.give(event, sink);
+        }
     }
 
     fn final_message(
@@ -268,10 +275,8 @@ impl Linker {
         envelope: &Envelope,
         message: Message,
     ) -> Event {
-        if let (Who::Main, Some(marks)) =
-            (&envelope.who, self.sessions.get_mut(session as usize))
-        {
-            marks.main |= message.channel != Channel::Raw;
+        if let (Who::Main, Some(marks)) = (&envelope.who, self.sessions.get_mut(session as usize)) {
+            marks.main |= message.channel != Channel::Raw && message.model_saw;
         }
         let mut event = self.event(session, place, envelope, message.channel, message.text);
         event.model_saw = message.model_saw;
@@ -344,9 +349,7 @@ impl Linker {
             let label = call.tool.clone();
             self.children.started(session, &id, label, &envelope.who);
         }
-        if let (Who::Main, Some(marks)) =
-            (&envelope.who, self.sessions.get_mut(session as usize))
-        {
+        if let (Who::Main, Some(marks)) = (&envelope.who, self.sessions.get_mut(session as usize)) {
             marks.main = true;
         }
         let mut event = self.event(session, place, envelope, call.channel, call.text);
@@ -394,7 +397,8 @@ impl Linker {
         let call = match (open, &key) {
             (Some(open), Some(key)) => {
                 self.tally.results += 1;
-                self.answered.push_back((key.clone(), Arc::clone(&open.call)));
+                self.answered
+                    .push_back((key.clone(), Arc::clone(&open.call)));
                 if self.answered.len() > MAX_ANSWERED_CALLS {
                     self.answered.pop_front();
                 }

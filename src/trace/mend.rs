@@ -263,7 +263,10 @@ mod tests {
             (r#"{"a":"\ud83d\ude00 \udc00"}"#, "{\"a\":\"😀 \u{fffd}\"}"),
             (r#"{"a":"\ud83dA"}"#, "{\"a\":\"\u{fffd}A\"}"),
             ("{\"a\":\"x\u{1b}[1m\ty\"}", "{\"a\":\"x\\u001b[1m\\ty\"}"),
-            (r#"{"a":NaN,"b":-Infinity,"c":1e999,"d":12}"#, r#"{"a":null,"b":null,"c":null,"d":12}"#),
+            (
+                r#"{"a":NaN,"b":-Infinity,"c":1e999,"d":12}"#,
+                r#"{"a":null,"b":null,"c":null,"d":12}"#,
+            ),
             (r#"{"a":"c:\x \u12"}"#, r#"{"a":"c:\\x \\u12"}"#),
         ] {
             let mended = mend(text);
@@ -277,7 +280,11 @@ mod tests {
     #[test]
     fn deep_parts_become_text() {
         let inner = r#"{"secret":"git \"show\" v2"}"#;
-        let text = format!("{{\"a\":{}{inner}{},\"b\":1}}", "[".repeat(5_000), "]".repeat(5_000));
+        let text = format!(
+            "{{\"a\":{}{inner}{},\"b\":1}}",
+            "[".repeat(5_000),
+            "]".repeat(5_000)
+        );
         let mended = mend(&text);
         assert!(mended.deep && !mended.values);
         let value = crate::trace::json::parse(&mended.text).unwrap();

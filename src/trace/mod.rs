@@ -30,6 +30,8 @@ mod scan;
 mod seen;
 mod shell_words;
 mod step;
+#[cfg(test)]
+mod testing;
 mod text;
 mod tools;
 

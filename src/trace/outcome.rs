@@ -74,11 +74,14 @@ pub(crate) fn is_truncated(text: &str) -> bool {
     if text.starts_with("<persisted-output>") {
         return true;
     }
-    ["truncated", "Truncated", "Output too large", "<response clipped>"]
-        .iter()
-        .any(|word| {
-            memmem::find_iter(text.as_bytes(), word).any(|at| is_mark(line_around(text, at)))
-        })
+    [
+        "truncated",
+        "Truncated",
+        "Output too large",
+        "<response clipped>",
+    ]
+    .iter()
+    .any(|word| memmem::find_iter(text.as_bytes(), word).any(|at| is_mark(line_around(text, at))))
 }
 
 /// The line of a text that holds the byte at `at`; empty when it is too long to be a mark.
@@ -116,7 +119,10 @@ mod tests {
     #[test]
     fn truncation_marks() {
         for (text, want) in [
-            ("<persisted-output>\nOutput too large (106.4KB). Full output saved to: x", true),
+            (
+                "<persisted-output>\nOutput too large (106.4KB). Full output saved to: x",
+                true,
+            ),
             ("1\n2\n\n... [13785 lines truncated] ...", true),
             ("...output truncated...\n\nFull output saved to: /x", true),
             ("a\n[truncated]", true),
@@ -146,7 +152,8 @@ mod tests {
         assert_eq!(of_text("Error: Exit code 1\nx", true).exit_code, Some(1));
         assert_eq!(of_text("Exit code 1\nquoted", false), Outcome::default());
 
-        let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected";
+        let refused =
+            "The user doesn't want to proceed with this tool use. The tool use was rejected";
         assert!(of_text(refused, true).denied);
         assert!(!of_text(refused, false).denied, "content of a good result");
         assert!(of_text("Command timed out after 2m 0s", true).interrupted);

@@ -33,15 +33,23 @@ pub fn read_traces(files: &[TraceFile], sink: &mut dyn EventSink) -> Result<Trac
     for file in files {
         opened.push(open(&file.path)?);
     }
+    Ok(read_streams(files.iter().zip(opened), sink))
+}
+
+/// Reads streams that are open already; `None` for something that is no file.
+pub(crate) fn read_streams<'f, R: Read>(
+    files: impl IntoIterator<Item = (&'f TraceFile, Option<R>)>,
+    sink: &mut dyn EventSink,
+) -> TraceReport {
     let mut run = Run {
         linker: Linker::default(),
         sink,
-        files: Vec::with_capacity(files.len()),
+        files: Vec::new(),
     };
-    for (file, handle) in files.iter().zip(opened) {
-        run.file(file, handle);
+    for (file, stream) in files {
+        run.file(file, stream);
     }
-    Ok(run.finish())
+    run.finish()
 }
 
 /// Opens a regular file; `None` when it is something else. Pipes and devices are never opened: that
@@ -74,7 +82,7 @@ struct Run<'s> {
 }
 
 impl Run<'_> {
-    fn file(&mut self, file: &TraceFile, handle: Option<File>) {
+    fn file(&mut self, file: &TraceFile, stream: Option<impl Read>) {
         let index = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         self.linker.start_file(index);
         let (counts, tally) = (self.linker.counts(), self.linker.tally());
@@ -83,8 +91,8 @@ impl Run<'_> {
             label: file.label.clone(),
             ..TraceFileReport::default()
         };
-        match handle {
-            Some(handle) => self.contents(handle, &mut report),
+        match stream {
+            Some(stream) => self.contents(stream, &mut report),
             None => self.linker.problem(Problem::NotAFile, 0),
         }
         report.problems = self.linker.end_file(self.sink).list();
@@ -99,8 +107,8 @@ impl Run<'_> {
     }
 
     /// Reads a file to its end, whatever is in it.
-    fn contents(&mut self, handle: impl Read, report: &mut TraceFileReport) {
-        let mut raw = Digesting::new(handle);
+    fn contents(&mut self, stream: impl Read, report: &mut TraceFileReport) {
+        let mut raw = Digesting::new(stream);
         let result = match input::open(&mut raw) {
             Ok(Opened::Text(text, noticed)) => {
                 if let Some(problem) = noticed {

@@ -244,10 +244,7 @@ impl<R: Read> Reader<R> {
         };
         let bytes = self.buf.get(range.clone()).unwrap_or_default();
         self.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
-        self.in_indent = bytes.last() == Some(&b'\n');
-        if self.in_indent {
-            self.indent = 0;
-        }
+        self.in_indent = false;
         self.pos = range.end;
         span
     }
@@ -450,8 +447,8 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// In a broken value of several lines: the start of a line behind the first that begins a record at
-/// the same indentation. Lines of the broken value itself are indented deeper.
+/// In a broken value of several lines: the line feed in front of a line that begins a record at the
+/// same indentation. Lines of the broken value itself are indented deeper.
 fn next_start(scanned: &[u8], first_line: usize, indent: usize) -> Option<usize> {
     let mut start = first_line + 1;
     while let Some(line) = scanned.get(start..).filter(|line| !line.is_empty()) {
@@ -461,7 +458,7 @@ fn next_start(scanned: &[u8], first_line: usize, indent: usize) -> Option<usize>
             .take(indent)
             .all(|byte| matches!(byte, b' ' | b'\t'));
         if blank && (body.starts_with(b"{") || body.starts_with(b"[{")) {
-            return Some(start);
+            return Some(start - 1);
         }
         start += memchr::memchr(b'\n', line)? + 1;
     }

@@ -29,7 +29,10 @@ impl Seen {
 
     /// The file in which the hash was met, if it is remembered.
     pub(crate) fn get(&self, hash: u64) -> Option<u32> {
-        self.young.get(&hash).or_else(|| self.old.get(&hash)).copied()
+        self.young
+            .get(&hash)
+            .or_else(|| self.old.get(&hash))
+            .copied()
     }
 }
 

@@ -30,7 +30,10 @@ fn script_of<S: AsRef<str>>(words: &[S]) -> Option<&str> {
     let (script, flags) = rest.split_last()?;
     let name = shell.as_ref().rsplit(['/', '\\']).next()?;
     let name = name.strip_suffix(".exe").unwrap_or(name);
-    let posix = matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish");
+    let posix = matches!(
+        name,
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish"
+    );
     let windows = matches!(name, "pwsh" | "powershell");
     let mut takes_script = false;
     for flag in flags {
@@ -111,13 +114,25 @@ mod tests {
     #[test]
     fn takes_off_the_shell_of_the_harness() {
         for (command, want) in [
-            ("bash -lc 'git status --short; ls'", Some("git status --short; ls")),
+            (
+                "bash -lc 'git status --short; ls'",
+                Some("git status --short; ls"),
+            ),
             ("/bin/bash -lc true", Some("true")),
-            (r#"/bin/zsh -lc "printf '\\033[31m'; echo \"\$HOME\"""#, Some(r#"printf '\033[31m'; echo "$HOME""#)),
+            (
+                r#"/bin/zsh -lc "printf '\\033[31m'; echo \"\$HOME\"""#,
+                Some(r#"printf '\033[31m'; echo "$HOME""#),
+            ),
             (r"bash -lc 'it'\''s'", Some("it's")),
-            ("bash -lc \"apply_patch <<'EOF'\nx\nEOF\"", Some("apply_patch <<'EOF'\nx\nEOF")),
+            (
+                "bash -lc \"apply_patch <<'EOF'\nx\nEOF\"",
+                Some("apply_patch <<'EOF'\nx\nEOF"),
+            ),
             ("/usr/bin/sh -l -c 'x y'", Some("x y")),
-            ("powershell.exe -NoProfile -Command 'git log'", Some("git log")),
+            (
+                "powershell.exe -NoProfile -Command 'git log'",
+                Some("git log"),
+            ),
             // not the harness's, or more than a wrapper
             ("git status", None),
             ("bash script.sh", None),
@@ -136,7 +151,10 @@ mod tests {
 
     #[test]
     fn argument_lists() {
-        assert_eq!(command_of_argv(&["bash", "-lc", "ls -la | wc"]), "ls -la | wc");
+        assert_eq!(
+            command_of_argv(&["bash", "-lc", "ls -la | wc"]),
+            "ls -la | wc"
+        );
         assert_eq!(
             command_of_argv(&["git", "commit", "-m", "it's done"]),
             r"git commit -m 'it'\''s done'"

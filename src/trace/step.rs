@@ -58,6 +58,21 @@ pub(crate) struct Message {
     pub(crate) id: Option<String>,
     /// False for what the log keeps and the model never saw.
     pub(crate) model_saw: bool,
+    /// Said beside the conversation (a summary), so it is never the final message.
+    pub(crate) aside: bool,
+}
+
+impl Message {
+    /// A text that the model saw or wrote, in the conversation.
+    pub(crate) fn new(channel: Channel, text: impl Into<String>) -> Self {
+        Self {
+            channel,
+            text: text.into(),
+            id: None,
+            model_saw: true,
+            aside: false,
+        }
+    }
 }
 
 /// A call of a tool.
@@ -187,10 +202,8 @@ impl Steps {
         let text = text.into();
         if !text.trim().is_empty() {
             self.push(What::Message(Message {
-                channel,
-                text,
                 id: id.map(str::to_owned),
-                model_saw: true,
+                ..Message::new(channel, text)
             }));
         }
     }

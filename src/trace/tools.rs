@@ -14,48 +14,140 @@ use super::text::readable;
 
 /// Tools that run a command.
 const SHELL: [&str; 20] = [
-    "bash", "shell", "sh", "localshell", "shellcommand", "execcommand", "exec", "runshellcommand",
-    "runterminalcmd", "runterminalcommand", "runinterminal", "runcommand", "executecommand",
-    "executebash", "executeshell", "terminal", "cmd", "powershell", "commandexecution", "console",
+    "bash",
+    "shell",
+    "sh",
+    "localshell",
+    "shellcommand",
+    "execcommand",
+    "exec",
+    "runshellcommand",
+    "runterminalcmd",
+    "runterminalcommand",
+    "runinterminal",
+    "runcommand",
+    "executecommand",
+    "executebash",
+    "executeshell",
+    "terminal",
+    "cmd",
+    "powershell",
+    "commandexecution",
+    "console",
 ];
 /// Arguments that hold the command.
 const COMMAND: [&str; 5] = ["command", "cmd", "script", "commandLine", "CommandLine"];
 
 /// Tools that write files.
 const EDIT: [&str; 27] = [
-    "edit", "multiedit", "write", "create", "update", "notebookedit", "editnotebook", "applypatch",
-    "patch", "applydiff", "applyagentdiff", "replace", "strreplace", "strreplaceeditor",
-    "strreplacebasedit", "strreplacebasededit", "editor", "writefile", "writetofile", "editfile",
-    "createfile", "searchreplace", "searchandreplace", "insert", "insertcontent", "replaceinfile",
+    "edit",
+    "multiedit",
+    "write",
+    "create",
+    "update",
+    "notebookedit",
+    "editnotebook",
+    "applypatch",
+    "patch",
+    "applydiff",
+    "applyagentdiff",
+    "replace",
+    "strreplace",
+    "strreplaceeditor",
+    "strreplacebasedit",
+    "strreplacebasededit",
+    "editor",
+    "writefile",
+    "writetofile",
+    "editfile",
+    "createfile",
+    "searchreplace",
+    "searchandreplace",
+    "insert",
+    "insertcontent",
+    "replaceinfile",
     "filewrite",
 ];
 /// Tools that remove files.
 const DELETE: [&str; 4] = ["delete", "deletefile", "removefile", "rmfile"];
 const PATH: [&str; 10] = [
-    "file_path", "filePath", "path", "notebook_path", "target_file", "target_notebook", "filename",
-    "file", "absolute_path", "relative_workspace_path",
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "target_file",
+    "target_notebook",
+    "filename",
+    "file",
+    "absolute_path",
+    "relative_workspace_path",
 ];
 const OLD: [&str; 7] = [
-    "old_string", "oldString", "old_str", "oldText", "old_text", "search", "old",
+    "old_string",
+    "oldString",
+    "old_str",
+    "oldText",
+    "old_text",
+    "search",
+    "old",
 ];
 const NEW: [&str; 9] = [
-    "new_string", "newString", "new_str", "newText", "new_text", "replace", "new_source", "new", "with",
+    "new_string",
+    "newString",
+    "new_str",
+    "newText",
+    "new_text",
+    "replace",
+    "new_source",
+    "new",
+    "with",
 ];
 const CONTENT: [&str; 7] = [
-    "content", "contents", "file_text", "fileText", "streamContent", "code_edit", "fileContent",
+    "content",
+    "contents",
+    "file_text",
+    "fileText",
+    "streamContent",
+    "code_edit",
+    "fileContent",
 ];
 const PATCH: [&str; 5] = ["patch", "patchText", "patch_text", "diff", "input"];
 
 /// Tools that fetch or search the web under a name of their own.
 const WEB: [&str; 18] = [
-    "webfetch", "websearch", "webbrowse", "fetch", "fetchurl", "fetchurlcontent", "readurl",
-    "readurlcontent", "openurl", "httprequest", "googlewebsearch", "searchweb", "browse", "browser",
-    "tavilysearch", "exasearch", "bravewebsearch", "perplexityask",
+    "webfetch",
+    "websearch",
+    "webbrowse",
+    "fetch",
+    "fetchurl",
+    "fetchurlcontent",
+    "readurl",
+    "readurlcontent",
+    "openurl",
+    "httprequest",
+    "googlewebsearch",
+    "searchweb",
+    "browse",
+    "browser",
+    "tavilysearch",
+    "exasearch",
+    "bravewebsearch",
+    "perplexityask",
 ];
 /// Words in the name of a tool or its server that mean the web, when there is an address.
 const WEB_WORDS: [&str; 12] = [
-    "fetch", "brows", "navigate", "http", "crawl", "scrape", "webpage", "tavily", "exa", "firecrawl",
-    "playwright", "puppeteer",
+    "fetch",
+    "brows",
+    "navigate",
+    "http",
+    "crawl",
+    "scrape",
+    "webpage",
+    "tavily",
+    "exa",
+    "firecrawl",
+    "playwright",
+    "puppeteer",
 ];
 const URL: [&str; 6] = ["url", "urls", "uri", "href", "address", "link"];
 const QUERY: [&str; 5] = ["query", "search_query", "searchTerm", "search_term", "q"];
@@ -63,8 +155,17 @@ const QUESTION: [&str; 3] = ["prompt", "question", "instruction"];
 
 /// Tools that start a sub-agent.
 const CHILD: [&str; 11] = [
-    "task", "agent", "subagent", "dispatchagent", "spawnagent", "launchagent", "delegate",
-    "delegatetask", "newtask", "delegatework", "runsubagent",
+    "task",
+    "agent",
+    "subagent",
+    "dispatchagent",
+    "spawnagent",
+    "launchagent",
+    "delegate",
+    "delegatetask",
+    "newtask",
+    "delegatework",
+    "runsubagent",
 ];
 
 /// Classifies a call and takes its texts from its arguments.
@@ -112,7 +213,10 @@ pub(crate) fn call(tool: &str, args: &Json<'_>) -> Call {
 
 /// The new texts of all files, one after the other: the text of an edit event.
 pub(crate) fn new_texts(edits: &[FileEdit]) -> String {
-    let texts: Vec<&str> = edits.iter().filter_map(|edit| edit.new.as_deref()).collect();
+    let texts: Vec<&str> = edits
+        .iter()
+        .filter_map(|edit| edit.new.as_deref())
+        .collect();
     texts.join("\n")
 }
 
@@ -217,9 +321,17 @@ fn web_text(tool: &str, name: &str, args: &Json<'_>) -> Option<String> {
     let named = WEB.contains(&name);
     let about_web = WEB_WORDS.iter().any(|word| lower.contains(word));
     let searches_web = lower.contains("search")
-        && ["web", "google", "duckduckgo", "brave", "bing", "serp", "internet"]
-            .iter()
-            .any(|word| lower.contains(word));
+        && [
+            "web",
+            "google",
+            "duckduckgo",
+            "brave",
+            "bing",
+            "serp",
+            "internet",
+        ]
+        .iter()
+        .any(|word| lower.contains(word));
     let target = if named || (about_web && !url.is_empty()) || searches_web {
         if url.is_empty() { query } else { url }
     } else {
@@ -255,35 +367,119 @@ mod tests {
     fn channels_and_texts() {
         use Channel::{Command, Edit, ToolCall, Web};
         for (tool, args, channel, text) in [
-            ("Bash", r#"{"command":"git log","description":"d"}"#, Command, "git log"),
-            ("shell", r#"{"command":["bash","-lc","ls | wc"]}"#, Command, "ls | wc"),
+            (
+                "Bash",
+                r#"{"command":"git log","description":"d"}"#,
+                Command,
+                "git log",
+            ),
+            (
+                "shell",
+                r#"{"command":["bash","-lc","ls | wc"]}"#,
+                Command,
+                "ls | wc",
+            ),
             ("exec_command", r#"{"cmd":"ls"}"#, Command, "ls"),
             ("shellToolCall", r#"{"command":"ls"}"#, Command, "ls"),
-            ("mcp__box__execute_command", r#"{"command":"ls"}"#, Command, "ls"),
+            (
+                "mcp__box__execute_command",
+                r#"{"command":"ls"}"#,
+                Command,
+                "ls",
+            ),
             ("shell", r#""{\"command\":\"ls\"}""#, Command, "ls"),
             ("BashOutput", r#"{"bash_id":"1"}"#, ToolCall, "bash_id: 1"),
-            ("Read", r#"{"file_path":"/a","limit":5}"#, ToolCall, "file_path: /a\nlimit: 5"),
-            ("Write", r#"{"file_path":"/a","content":"x\ny"}"#, Edit, "x\ny"),
-            ("Edit", r#"{"file_path":"/a","old_string":"o","new_string":"n"}"#, Edit, "n"),
-            ("str_replace_based_edit_tool", r#"{"command":"view","path":"/a"}"#, ToolCall, "command: view\npath: /a"),
-            ("str_replace_based_edit_tool", r#"{"command":"create","path":"/a","file_text":"t"}"#, Edit, "t"),
-            ("apply_patch", r#""*** Begin Patch\n*** Add File: a\n+x\n*** End Patch""#, Edit, "x\n"),
-            ("WebFetch", r#"{"url":"https://x.test/1","prompt":"Return it"}"#, Web, "https://x.test/1\nReturn it"),
+            (
+                "Read",
+                r#"{"file_path":"/a","limit":5}"#,
+                ToolCall,
+                "file_path: /a\nlimit: 5",
+            ),
+            (
+                "Write",
+                r#"{"file_path":"/a","content":"x\ny"}"#,
+                Edit,
+                "x\ny",
+            ),
+            (
+                "Edit",
+                r#"{"file_path":"/a","old_string":"o","new_string":"n"}"#,
+                Edit,
+                "n",
+            ),
+            (
+                "str_replace_based_edit_tool",
+                r#"{"command":"view","path":"/a"}"#,
+                ToolCall,
+                "command: view\npath: /a",
+            ),
+            (
+                "str_replace_based_edit_tool",
+                r#"{"command":"create","path":"/a","file_text":"t"}"#,
+                Edit,
+                "t",
+            ),
+            (
+                "apply_patch",
+                r#""*** Begin Patch\n*** Add File: a\n+x\n*** End Patch""#,
+                Edit,
+                "x\n",
+            ),
+            (
+                "WebFetch",
+                r#"{"url":"https://x.test/1","prompt":"Return it"}"#,
+                Web,
+                "https://x.test/1\nReturn it",
+            ),
             ("WebSearch", r#"{"query":"fix 12"}"#, Web, "fix 12"),
-            ("mcp__fetch__fetch", r#"{"url":"u","max_length":5}"#, Web, "u"),
-            ("mcp__playwright__browser_navigate", r#"{"url":"u"}"#, Web, "u"),
+            (
+                "mcp__fetch__fetch",
+                r#"{"url":"u","max_length":5}"#,
+                Web,
+                "u",
+            ),
+            (
+                "mcp__playwright__browser_navigate",
+                r#"{"url":"u"}"#,
+                Web,
+                "u",
+            ),
             ("mcp__tavily__tavily-search", r#"{"query":"q"}"#, Web, "q"),
-            ("mcp__firecrawl__scrape", r#"{"urls":["a","b"]}"#, Web, "a\nb"),
-            ("mcp__github__get_file_contents", r#"{"repo":"r","path":"p"}"#, ToolCall, "repo: r\npath: p"),
-            ("mcp__db__fetch_rows", r#"{"table":"t"}"#, ToolCall, "table: t"),
-            ("Task", r#"{"description":"d","prompt":"look"}"#, ToolCall, "look"),
+            (
+                "mcp__firecrawl__scrape",
+                r#"{"urls":["a","b"]}"#,
+                Web,
+                "a\nb",
+            ),
+            (
+                "mcp__github__get_file_contents",
+                r#"{"repo":"r","path":"p"}"#,
+                ToolCall,
+                "repo: r\npath: p",
+            ),
+            (
+                "mcp__db__fetch_rows",
+                r#"{"table":"t"}"#,
+                ToolCall,
+                "table: t",
+            ),
+            (
+                "Task",
+                r#"{"description":"d","prompt":"look"}"#,
+                ToolCall,
+                "look",
+            ),
             ("TaskCreate", r#"{"subject":"s"}"#, ToolCall, "subject: s"),
             ("Bash", r"{}", ToolCall, ""),
             ("", r#""raw""#, ToolCall, "raw"),
         ] {
             let args = json::parse(args).unwrap();
             let call = call(tool, &args);
-            assert_eq!((call.channel, call.text.as_str()), (channel, text), "{tool}");
+            assert_eq!(
+                (call.channel, call.text.as_str()),
+                (channel, text),
+                "{tool}"
+            );
         }
     }
 
@@ -297,14 +493,20 @@ mod tests {
             new: new.map(Into::into),
         };
         assert_eq!(
-            edits("MultiEdit", r#"{"file_path":"/a","edits":[{"old_string":"1","new_string":"2"},{"old_string":"3","new_string":""}]}"#),
+            edits(
+                "MultiEdit",
+                r#"{"file_path":"/a","edits":[{"old_string":"1","new_string":"2"},{"old_string":"3","new_string":""}]}"#
+            ),
             [
                 edit("/a", EditOp::Replace, Some("1"), Some("2")),
                 edit("/a", EditOp::Replace, Some("3"), Some(""))
             ]
         );
         assert_eq!(
-            edits("NotebookEdit", r#"{"notebook_path":"/n.ipynb","new_source":"s","cell_id":"1"}"#),
+            edits(
+                "NotebookEdit",
+                r#"{"notebook_path":"/n.ipynb","new_source":"s","cell_id":"1"}"#
+            ),
             [edit("/n.ipynb", EditOp::Replace, None, Some("s"))]
         );
         assert_eq!(
@@ -323,7 +525,12 @@ mod tests {
 
     #[test]
     fn sub_agents() {
-        for (tool, child) in [("Task", true), ("Agent", true), ("taskToolCall", true), ("TaskOutput", false)] {
+        for (tool, child) in [
+            ("Task", true),
+            ("Agent", true),
+            ("taskToolCall", true),
+            ("TaskOutput", false),
+        ] {
             assert_eq!(call(tool, &Json::Obj(Vec::new())).child, child, "{tool}");
         }
     }

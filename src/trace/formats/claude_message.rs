@@ -7,7 +7,7 @@ use crate::trace::event::{Channel, Outcome};
 use crate::trace::json::Json;
 use crate::trace::outcome;
 use crate::trace::problem::Problem;
-use crate::trace::step::{Answer, Call, Steps, What};
+use crate::trace::step::{Answer, Call, Message, Steps, What};
 use crate::trace::text::{decoded, readable};
 use crate::trace::tools;
 
@@ -26,8 +26,10 @@ pub(super) struct Around<'r, 'a> {
 }
 
 /// Texts at the start of a user message that the harness wrote.
-const INJECTED: [&str; 6] = [
+const INJECTED: [&str; 8] = [
     "<system-reminder>",
+    "<bash-stdout>",
+    "<bash-stderr>",
     "<local-command-",
     "<command-name>",
     "<task-notification>",
@@ -45,7 +47,11 @@ pub(super) fn assistant(message: &Json<'_>, out: &mut Steps) {
     }
     for block in message.list("content") {
         match block.str("type").unwrap_or_default() {
-            "text" => out.say(Channel::Assistant, block.str("text").unwrap_or_default(), id),
+            "text" => out.say(
+                Channel::Assistant,
+                block.str("text").unwrap_or_default(),
+                id,
+            ),
             "thinking" => out.say(
                 Channel::Reasoning,
                 block.str("thinking").unwrap_or_default(),
@@ -93,7 +99,12 @@ fn user_text(text: &str, around: &Around<'_, '_>, out: &mut Steps) {
     } else {
         Channel::Prompt
     };
-    out.say(channel, text, None);
+    if !text.trim().is_empty() {
+        out.push(What::Message(Message {
+            aside: around.summary,
+            ..Message::new(channel, text)
+        }));
+    }
 }
 
 /// A call, in a message or as a record of its own: `{id, name, input}`.
@@ -125,7 +136,9 @@ pub(super) fn answer(block: &Json<'_>, around: &Around<'_, '_>, out: &mut Steps)
             out.push(What::ChildName {
                 call: call.to_owned(),
                 name: name.to_owned(),
-                calls: copy.int("totalToolUseCount").and_then(|n| n.try_into().ok()),
+                calls: copy
+                    .int("totalToolUseCount")
+                    .and_then(|n| n.try_into().ok()),
             });
         }
     }

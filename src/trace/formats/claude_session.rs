@@ -72,6 +72,8 @@ fn fit(body: &Body<'_>) -> Fit {
 
 #[derive(Default)]
 struct ClaudeSession {
+    /// Of the last record that names one.
+    session: String,
     /// Records of this file.
     seen: Seen,
     /// Prompts of sub-agents, and the calls that gave them.
@@ -83,9 +85,12 @@ struct ClaudeSession {
 impl Adapter for ClaudeSession {
     fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
         let Some(record) = body.json() else { return };
+        if let Some(session) = record.str("sessionId") {
+            session.clone_into(&mut self.session);
+        }
         let who = self.who(record);
         out.under(Envelope {
-            session: record.str("sessionId").unwrap_or_default().to_owned(),
+            session: self.session.clone(),
             uuid: record.str("uuid").map(str::to_owned),
             time: record.str("timestamp").map(str::to_owned),
             cwd: record.str("cwd").map(str::to_owned),
@@ -149,7 +154,9 @@ impl ClaudeSession {
             return Who::Child(agent.to_owned());
         }
         let parent = record.str("parentUuid").map(hash_of);
-        let known = parent.and_then(|parent| self.sidechain.get(&parent)).cloned();
+        let known = parent
+            .and_then(|parent| self.sidechain.get(&parent))
+            .cloned();
         let id = known.unwrap_or_else(|| self.root_of_sidechain(record));
         if let Some(uuid) = record.str("uuid") {
             if self.sidechain.len() < MAX_SIDECHAIN {
@@ -199,17 +206,16 @@ impl ClaudeSession {
         let own = record
             .str("leafUuid")
             .is_some_and(|leaf| self.seen.get(hash_of(leaf)).is_some());
-        let message = Message {
-            channel: if own {
-                Channel::Assistant
-            } else {
-                Channel::System
-            },
-            text: record.str("summary").unwrap_or_default().to_owned(),
-            id: None,
-            model_saw: own,
+        let channel = if own {
+            Channel::Assistant
+        } else {
+            Channel::System
         };
-        out.push(What::Message(message));
+        out.push(What::Message(Message {
+            model_saw: own,
+            aside: true,
+            ..Message::new(channel, record.str("summary").unwrap_or_default())
+        }));
     }
 
     /// Messages of a sub-agent; all else is the growing copy of a result that comes whole.

@@ -165,12 +165,7 @@ fn result(record: &Json<'_>, out: &mut Steps) {
         out.say(Channel::System, error, None);
     }
     if let Some(text) = record.str("result").filter(|text| !text.trim().is_empty()) {
-        out.push(What::Final(Message {
-            channel: Channel::Result,
-            text: text.to_owned(),
-            id: None,
-            model_saw: true,
-        }));
+        out.push(What::Final(Message::new(Channel::Result, text)));
     }
     out.push(What::End);
 }

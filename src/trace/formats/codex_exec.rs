@@ -102,11 +102,7 @@ fn item_record(kind: &str, item: &Json<'_>, out: &mut Steps) {
         }
         "reasoning" if completed => out.say(Channel::Reasoning, text, id),
         "error" if completed => {
-            out.say(
-                Channel::System,
-                item.str("message").unwrap_or_default(),
-                id,
-            );
+            out.say(Channel::System, item.str("message").unwrap_or_default(), id);
         }
         "agent_message" | "assistant_message" | "reasoning" | "error" => {}
         // Only what is new in an update matters: the plan is said when it is made and when it changes.

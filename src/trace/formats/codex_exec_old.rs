@@ -139,7 +139,10 @@ fn mcp(message: &Json<'_>) -> Call {
 
 /// `changes: {path: {update: {unified_diff, move_path}} | {add: {content}} | {delete}}`.
 fn patch(message: &Json<'_>) -> Call {
-    let changes = message.get("changes").map(Json::members).unwrap_or_default();
+    let changes = message
+        .get("changes")
+        .map(Json::members)
+        .unwrap_or_default();
     let edits: Vec<FileEdit> = changes
         .iter()
         .map(|(path, change)| {

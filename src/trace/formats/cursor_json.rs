@@ -42,12 +42,8 @@ impl Adapter for CursorJson {
             time: None,
             cwd: None,
         });
-        out.push(What::Final(Message {
-            channel: Channel::Result,
-            text: record.str("result").unwrap_or_default().to_owned(),
-            id: None,
-            model_saw: true,
-        }));
+        let text = record.str("result").unwrap_or_default();
+        out.push(What::Final(Message::new(Channel::Result, text)));
         out.push(What::End);
     }
 }

@@ -125,9 +125,7 @@ impl Adapter for CursorStream {
         self.flush_thinking(out);
         self.flush_message(out);
         if end {
-            let mut held: Vec<_> = std::mem::take(&mut self.held_edits)
-                .into_values()
-                .collect();
+            let mut held: Vec<_> = std::mem::take(&mut self.held_edits).into_values().collect();
             held.sort_by_key(|(place, ..)| place.record);
             for (place, envelope, call) in held {
                 out.push_at(place, envelope, What::Call(call));
@@ -208,15 +206,12 @@ impl CursorStream {
 
     fn result(&mut self, record: &Json<'_>, out: &mut Steps) {
         let text = record.str("result").unwrap_or_default();
-        if !self.said.is_empty() && squeezed(text) == self.said {
+        // Behind an end, a result object stands for itself.
+        let said = std::mem::take(&mut self.said);
+        if !said.is_empty() && squeezed(text) == said {
             out.push(What::TurnEnd);
         } else if !text.trim().is_empty() {
-            out.push(What::Final(Message {
-                channel: Channel::Result,
-                text: text.to_owned(),
-                id: None,
-                model_saw: true,
-            }));
+            out.push(What::Final(Message::new(Channel::Result, text)));
         }
         out.push(What::End);
     }
@@ -266,7 +261,12 @@ impl<'r, 'a> Tool<'r, 'a> {
             .members()
             .iter()
             .find(|(key, value)| key.ends_with("ToolCall") && value.has("args"))
-            .or_else(|| tool_call.members().iter().find(|(_, value)| value.has("args")))?;
+            .or_else(|| {
+                tool_call
+                    .members()
+                    .iter()
+                    .find(|(_, value)| value.has("args"))
+            })?;
         let args = tool.get("args")?;
         let mcp = args.get("args").filter(|_| name.starts_with("mcp"));
         Some(Self {
@@ -372,7 +372,10 @@ fn child_steps(call: &str, result: &Json<'_>, out: &mut Steps) {
         ..parent.clone()
     });
     for (index, step) in steps.iter().enumerate() {
-        if let Some(text) = step.at(&["assistantMessage", "text"]).and_then(Json::as_str) {
+        if let Some(text) = step
+            .at(&["assistantMessage", "text"])
+            .and_then(Json::as_str)
+        {
             out.say(Channel::Assistant, text, None);
         }
         if let Some(text) = step.at(&["thinkingMessage", "text"]).and_then(Json::as_str) {
@@ -395,7 +398,10 @@ fn message_text(record: &Json<'_>) -> String {
         return text.to_owned();
     }
     let blocks = content.map(Json::items).unwrap_or_default();
-    blocks.iter().filter_map(|block| block.str("text")).collect()
+    blocks
+        .iter()
+        .filter_map(|block| block.str("text"))
+        .collect()
 }
 
 /// Adds a piece; true when the text is long enough to be said.
@@ -411,12 +417,7 @@ fn add_piece(pieces: &mut Option<Pieces>, piece: &str, out: &Steps) -> bool {
 
 fn say_pieces(pieces: Pieces, channel: Channel, out: &mut Steps) {
     if !pieces.text.trim().is_empty() {
-        let message = Message {
-            channel,
-            text: pieces.text,
-            id: None,
-            model_saw: true,
-        };
+        let message = Message::new(channel, pieces.text);
         out.push_at(pieces.place, pieces.envelope, What::Message(message));
     }
 }

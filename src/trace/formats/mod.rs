@@ -54,3 +54,6 @@ pub(crate) const FORMATS: &[Format] = &[
     codex_exec_old::FORMAT,
     opencode_run::FORMAT,
 ];
+
+#[cfg(test)]
+mod tests;
