@@ -162,13 +162,13 @@ fn stages(syntax: &RuleSyntax, kind: Kind, sink: &mut Sink) -> Option<(Stage, St
 }
 
 fn default_channels(kind: Kind) -> &'static [Channel] {
-    use Channel::{Assistant, Command, Edit, Output, Reasoning, Result, ToolCall, Web};
+    use Channel::{Assistant, Command, Edit, Output, Raw, Reasoning, Result, ToolCall, Web};
     match kind {
         Kind::Action => &[Command, ToolCall, Web],
         Kind::Admission => &[Assistant, Reasoning, Result, Command, Edit],
         Kind::Mark => &[Edit],
         Kind::Mention => &[
-            Assistant, Reasoning, Result, Command, ToolCall, Web, Edit, Output,
+            Assistant, Reasoning, Result, Command, ToolCall, Web, Edit, Output, Raw,
         ],
     }
 }
@@ -490,7 +490,8 @@ fn consistent(rule: &Rule, whole: Range<usize>, sink: &mut Sink) -> bool {
             format!("rule `{}`: only actions have an outcome", rule.id),
         );
     }
-    if rule.filter.channels.meets(Channels::of(TEXT_CHANNELS)) && !anchored(body) {
+    let texts = rule.filter.channels.meets(Channels::of(TEXT_CHANNELS));
+    if texts && rule.kind != Kind::Mark && !anchored(body) {
         sink.error_help(
             at.clone(),
             format!("rule `{}` would run on every text", rule.id),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::engine::Engine;
-use super::finding::{Finding, Stage};
+use super::finding::{Finding, Kind, Stage};
 use super::layers::RuleSet;
 use super::rule::{Rule, RuleTest};
 use super::schema::{Expect, TestEventSyntax};
@@ -87,6 +87,13 @@ impl RuleSet {
         let label = vec!["test".to_owned()];
         let mut engine = Engine::new(self, facts, test.case.prompt.as_deref(), label);
         let events = test.case.event.iter().chain(&test.case.events);
+        if rule.kind == Kind::Mark {
+            let lines = events.flat_map(|syntax| {
+                let path = syntax.path.as_deref().unwrap_or_default();
+                engine.scan_added_lines(path, syntax.text.lines().map(|line| (1, line)))
+            });
+            return lines.filter(|f| f.rule == rule.id).collect();
+        }
         let mut record = 0;
         for syntax in events {
             for event in trace_events(syntax, &mut record) {

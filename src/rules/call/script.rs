@@ -53,14 +53,19 @@ pub fn io_of(source: &str) -> Io {
     if calls(&NETWORK) {
         io.fetches = address::all(source);
     }
-    if let Some(quoted) = QUOTED.as_ref().filter(|_| calls(&OPENS)) {
+    let opens = calls(&OPENS);
+    if let Some(quoted) = QUOTED.as_ref().filter(|_| opens || !io.fetches.is_empty()) {
         for found in quoted.captures_iter(source.as_bytes()).take(MAX_STRINGS) {
             let text = found.get(1).map_or("", |m| slice(source, m.range()));
             let path = (text.contains('/') || text.contains('.'))
                 && !text.contains("://")
                 && !text.contains(' ');
-            if path {
+            if path && opens {
                 io.uses(text, Access::Read);
+            }
+            // What a download names besides its address is where it goes.
+            if path && !io.fetches.is_empty() {
+                io.saves.push(text.to_owned());
             }
         }
     }

@@ -219,8 +219,9 @@ impl<'r> Engine<'r> {
 
     /// Files that the agent wrote before and runs now.
     fn add_scripts(&self, steps: &mut Vec<Step>, cwd: Option<&str>) {
-        let mut more = Vec::new();
-        for step in steps.iter() {
+        let mut all = Vec::with_capacity(steps.len());
+        for step in std::mem::take(steps) {
+            let mut more = Vec::new();
             let run = step.io.files.iter().filter(|f| f.access == Access::Run);
             for file in run {
                 let path = step.place(cwd).resolve(&file.path);
@@ -233,11 +234,13 @@ impl<'r> Engine<'r> {
                 if shell || path.ends_with(".sh") {
                     more.extend(steps_of(&shell::parse(source), cwd));
                 } else {
-                    more.push(Step::script(source));
+                    more.push(Step::script(source, cwd));
                 }
             }
+            all.push(step);
+            all.extend(more);
         }
-        steps.extend(more);
+        *steps = all;
     }
 
     /// One step of a call.
@@ -279,6 +282,11 @@ impl<'r> Engine<'r> {
             call.commits |= git.verb == "commit";
         }
         self.mark(&step.text);
+        let named = step.io.files.iter().map(|f| &f.path);
+        for text in named.chain(&step.io.fetches) {
+            self.rules.index.scan(text, &mut self.marks);
+            self.index.scan(text, &mut self.marks);
+        }
         let before = self.findings.len();
         let subject = Subject {
             text: &step.text,

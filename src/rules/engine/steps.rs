@@ -46,10 +46,13 @@ impl Step {
     }
 
     /// A script in another language.
-    pub(super) fn script(source: &str) -> Self {
+    pub(super) fn script(source: &str, cwd: Option<&str>) -> Self {
+        let io = script::io_of(source);
+        let place = Place { moved: None, cwd };
         Self {
             text: plain(source).into_owned(),
-            io: script::io_of(source),
+            saves: io.saves.iter().map(|path| place.resolve(path)).collect(),
+            io,
             ..Self::default()
         }
     }
@@ -73,7 +76,7 @@ impl Step {
     }
 }
 
-/// The steps of a command line, in the order of the text, scripts last.
+/// The steps of a command line, in the order of the text, each script behind what runs it.
 pub(super) fn steps_of(line: &CommandLine, cwd: Option<&str>) -> Vec<Step> {
     let mut steps: Vec<Step> = line.invocations.iter().map(step).collect();
     for at in 0..steps.len() {
@@ -92,8 +95,19 @@ pub(super) fn steps_of(line: &CommandLine, cwd: Option<&str>) -> Vec<Step> {
             step.saves = saves;
         }
     }
-    steps.extend(line.scripts.iter().map(|(_, source)| Step::script(source)));
+    for (_, source) in &line.scripts {
+        let runner = steps.iter().position(|s| runs(s, source));
+        let at = runner.map_or(steps.len(), |at| at + 1);
+        steps.insert(at, Step::script(source, cwd));
+    }
     steps
+}
+
+/// True for the interpreter that was given the source text.
+fn runs(step: &Step, source: &str) -> bool {
+    step.invocation.as_ref().is_some_and(|i| {
+        i.heredoc.as_deref() == Some(source) || i.args.iter().any(|w| w.text == source)
+    })
 }
 
 fn step(invocation: &Invocation) -> Step {
@@ -159,6 +173,9 @@ fn follow(steps: &[Step], start: usize, cwd: Option<&str>) -> (Sink, Vec<String>
     // Each round moves on, so there are at most as many as steps.
     while let Some(step) = steps.get(at) {
         saves.extend(step.io.saves.iter().map(|p| step.place(cwd).resolve(p)));
+        if step.io.applies {
+            return (Sink::Applied, saves);
+        }
         if !step.io.prints {
             return (saved(step, cwd), saves);
         }

@@ -25,7 +25,7 @@ const MAX_SET: usize = 160;
 const MAX_LITERAL: usize = 24;
 
 /// A class of at most this many characters is multiplied out.
-const MAX_CLASS: u32 = 4;
+const MAX_CLASS: u32 = 10;
 
 /// The set of literals of which every match contains one; `None` if there is no useful set.
 pub fn anchors(hir: &Hir) -> Option<Vec<String>> {
