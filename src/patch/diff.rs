@@ -4,6 +4,7 @@
 //! A difference is not unique, and git's is not reproduced bit by bit: where the GT's own hunks turn the base
 //! into the agent's file, the caller takes those instead (see `worktree`).
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use bstr::ByteSlice;
@@ -18,9 +19,49 @@ const CONTEXT: u32 = 3;
 /// Bytes in which a NUL makes a content binary, as in git (`FIRST_FEW_BYTES`).
 const BINARY_WINDOW: usize = 8000;
 
-/// Most lines, both sides together, that are searched for a short difference. Beyond, everything between the
-/// common start and the common end counts as replaced.
-pub const MAX_DIFF_LINES: usize = 4_000_000;
+/// Lines, both sides together, up to which the shortest difference is looked for directly. Longer stretches are
+/// first cut at lines that stand exactly once on each side.
+const DIRECT_LINES: usize = 20_000;
+
+/// Lines, both sides together, for which the shortest difference is always looked for.
+const FREE_LINES: usize = 200;
+
+/// Effort for one work tree, in squares of the lines compared. Contents made to be hard take time that grows
+/// with the square of their length; this is about a minute's worth. It is never reached by real changes.
+const MAX_EFFORT: u64 = 100_000_000_000;
+
+/// How much work is left for finding short differences, and whether it ran out.
+#[derive(Debug)]
+pub struct Effort {
+    left: u64,
+    /// Some stretch was taken as replaced as a whole, since finding out more would take too long.
+    pub coarse: bool,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self {
+            left: MAX_EFFORT,
+            coarse: false,
+        }
+    }
+}
+
+impl Effort {
+    fn allows(&mut self, lines: usize) -> bool {
+        if lines <= FREE_LINES {
+            return true;
+        }
+        let lines = u64::try_from(lines).unwrap_or(u64::MAX);
+        match self.left.checked_sub(lines.saturating_mul(lines)) {
+            Some(left) => {
+                self.left = left;
+                true
+            }
+            None => false,
+        }
+    }
+}
 
 /// True when git would call the content binary: a NUL among its first 8,000 bytes.
 pub fn is_binary(content: &[u8]) -> bool {
@@ -30,47 +71,161 @@ pub fn is_binary(content: &[u8]) -> bool {
 
 /// The hunks that turn `old` into `new`; none when they are equal.
 pub fn diff(old: &[u8], new: &[u8]) -> Vec<Hunk> {
+    diff_within(old, new, &mut Effort::default())
+}
+
+/// The same, with the effort of several differences bounded together.
+pub fn diff_within(old: &[u8], new: &[u8], effort: &mut Effort) -> Vec<Hunk> {
     if old == new {
         return Vec::new();
     }
     let old: Vec<&[u8]> = old.lines_with_terminator().collect();
     let new: Vec<&[u8]> = new.lines_with_terminator().collect();
-    let changes = if old.len() + new.len() > MAX_DIFF_LINES {
-        vec![replaced_middle(&old, &new)]
+    let middle = changed_middle(&old, &new);
+    let mut changes = Vec::new();
+    let lines = middle.lines();
+    if lines <= DIRECT_LINES && effort.allows(lines) {
+        let whole = Stretch {
+            old: 0..old.len(),
+            new: 0..new.len(),
+        };
+        shortest(&old, &new, &whole, &mut changes);
     } else {
-        shortest(&old, &new)
-    };
+        for stretch in cut_at_unique_lines(&old, &new, &middle) {
+            let lines = stretch.lines();
+            if stretch.old.is_empty() || stretch.new.is_empty() {
+                changes.push(stretch.change());
+            } else if lines <= DIRECT_LINES && effort.allows(lines) {
+                shortest(&old, &new, &stretch, &mut changes);
+            } else {
+                effort.coarse = true;
+                changes.push(stretch.change());
+            }
+        }
+    }
     hunks(&old, &new, &changes)
 }
 
 /// A run of lines of the old version and what stands in its place, 0-based.
+#[derive(Debug, Clone)]
 struct Change {
     old: Range<u32>,
     new: Range<u32>,
 }
 
-fn shortest(old: &[&[u8]], new: &[&[u8]]) -> Vec<Change> {
-    let mut input = InternedInput::default();
-    input.update_before(old.iter().copied());
-    input.update_after(new.iter().copied());
-    let mut diff = Diff::compute(Algorithm::Myers, &input);
-    diff.postprocess_lines(&input);
-    let changes = diff.hunks().map(|h| Change {
-        old: h.before,
-        new: h.after,
-    });
-    changes.collect()
+/// Lines of both sides that are compared with each other.
+#[derive(Debug, Clone)]
+struct Stretch {
+    old: Range<usize>,
+    new: Range<usize>,
 }
 
-fn replaced_middle(old: &[&[u8]], new: &[&[u8]]) -> Change {
+impl Stretch {
+    fn lines(&self) -> usize {
+        self.old.len() + self.new.len()
+    }
+
+    /// All of it replaced.
+    fn change(&self) -> Change {
+        Change {
+            old: small(self.old.start)..small(self.old.end),
+            new: small(self.new.start)..small(self.new.end),
+        }
+    }
+}
+
+/// What is between the common start and the common end.
+fn changed_middle(old: &[&[u8]], new: &[&[u8]]) -> Stretch {
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let rest = old.len().min(new.len()) - start;
     let tail = old.iter().rev().zip(new.iter().rev());
     let end = tail.take(rest).take_while(|(a, b)| a == b).count();
-    Change {
-        old: small(start)..small(old.len() - end),
-        new: small(start)..small(new.len() - end),
+    Stretch {
+        old: start..old.len() - end,
+        new: start..new.len() - end,
     }
+}
+
+fn shortest(old: &[&[u8]], new: &[&[u8]], within: &Stretch, out: &mut Vec<Change>) {
+    let mut input: InternedInput<&[u8]> = InternedInput::default();
+    let part = old.get(within.old.clone()).unwrap_or_default();
+    input.update_before(part.iter().copied());
+    let part = new.get(within.new.clone()).unwrap_or_default();
+    input.update_after(part.iter().copied());
+    let mut diff = Diff::compute(Algorithm::Myers, &input);
+    diff.postprocess_lines(&input);
+    let (old_at, new_at) = (small(within.old.start), small(within.new.start));
+    out.extend(diff.hunks().map(|h| Change {
+        old: h.before.start + old_at..h.before.end + old_at,
+        new: h.after.start + new_at..h.after.end + new_at,
+    }));
+}
+
+/// Cuts a stretch at lines that stand exactly once on each side, as many of them as keep their order (the
+/// longest increasing subsequence, as in patience diff). What is left between them is returned in order.
+fn cut_at_unique_lines(old: &[&[u8]], new: &[&[u8]], within: &Stretch) -> Vec<Stretch> {
+    let mut out = Vec::new();
+    let mut at = (within.old.start, within.new.start);
+    let anchors = increasing(unique_pairs(old, new, within));
+    let end = (within.old.end, within.new.end);
+    for (old_line, new_line) in anchors.into_iter().chain([end]) {
+        let stretch = Stretch {
+            old: at.0..old_line,
+            new: at.1..new_line,
+        };
+        if stretch.lines() > 0 {
+            out.push(stretch);
+        }
+        at = (old_line + 1, new_line + 1);
+    }
+    out
+}
+
+/// Places of the lines that stand exactly once on each side, in the order of the old one.
+fn unique_pairs(old: &[&[u8]], new: &[&[u8]], within: &Stretch) -> Vec<(usize, usize)> {
+    // Line to its only place, or none when there are several.
+    fn places<'a>(all: &[&'a [u8]], range: &Range<usize>) -> HashMap<&'a [u8], Option<usize>> {
+        let mut found = HashMap::new();
+        let part = all.get(range.clone()).unwrap_or_default();
+        for (place, line) in (range.start..).zip(part) {
+            let entry = found.entry(*line).or_insert(Some(place));
+            if *entry != Some(place) {
+                *entry = None;
+            }
+        }
+        found
+    }
+    let there = places(new, &within.new);
+    let mut pairs: Vec<(usize, usize)> = places(old, &within.old)
+        .into_iter()
+        .filter_map(|(line, place)| Some((place?, (*there.get(line)?)?)))
+        .collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+/// The longest subsequence of pairs whose second members increase too.
+fn increasing(pairs: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    // For each length, the pair that ends such a sequence earliest; and for each pair, the one before it.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    let second = |index: usize| pairs.get(index).map(|p| p.1);
+    for (index, pair) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end| second(*end) < Some(pair.1));
+        before.push(length.checked_sub(1).and_then(|l| ends.get(l).copied()));
+        match ends.get_mut(length) {
+            Some(end) => *end = index,
+            None => ends.push(index),
+        }
+    }
+    let mut found = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(index) = next {
+        found.extend(pairs.get(index).copied());
+        next = before.get(index).copied().flatten();
+    }
+    found.reverse();
+    found
 }
 
 fn small(n: usize) -> u32 {
@@ -204,17 +359,49 @@ mod tests {
     }
 
     #[test]
-    fn huge_contents_are_compared_at_their_ends_only() {
-        let old = "x\n".repeat(MAX_DIFF_LINES / 2 + 1);
-        let new = format!(
-            "{}y\nz\n{}",
-            "x\n".repeat(10),
-            "x\n".repeat(MAX_DIFF_LINES / 2)
-        );
-        let hunks = diff(old.as_bytes(), new.as_bytes());
-        assert_eq!(hunks.len(), 1);
+    fn long_contents_are_cut_at_unique_lines() {
+        let line = |n: usize| format!("{n}\n");
+        let old: String = (0..DIRECT_LINES).map(line).collect();
+        let mut lines: Vec<String> = (0..DIRECT_LINES).map(line).collect();
+        lines[1] = "first\n".to_owned();
+        lines.remove(5000);
+        lines.insert(9000, "in between\n".to_owned());
+        lines[DIRECT_LINES - 2] = "last\n".to_owned();
+        let new = lines.concat();
+        let mut effort = Effort::default();
+        let hunks = diff_within(old.as_bytes(), new.as_bytes(), &mut effort);
+        assert!(!effort.coarse);
+        let changed = |h: &Hunk| {
+            h.lines
+                .iter()
+                .filter(|l| l.kind != LineKind::Context)
+                .count()
+        };
+        assert_eq!(hunks.iter().map(changed).collect::<Vec<_>>(), [2, 1, 1, 2]);
         let got = apply(&modified(hunks), old.as_bytes()).unwrap();
         assert!(got == new.as_bytes());
+    }
+
+    #[test]
+    fn contents_made_to_be_hard_are_replaced_as_a_whole() {
+        let old = "x\ny\n".repeat(DIRECT_LINES);
+        let new = "y\nz\nx\n".repeat(DIRECT_LINES);
+        let mut effort = Effort::default();
+        let hunks = diff_within(old.as_bytes(), new.as_bytes(), &mut effort);
+        assert!(effort.coarse);
+        let got = apply(&modified(hunks), old.as_bytes()).unwrap();
+        assert!(got == new.as_bytes());
+    }
+
+    #[test]
+    fn effort_runs_out() {
+        let mut effort = Effort {
+            left: 1_000_000,
+            coarse: false,
+        };
+        assert!(effort.allows(900));
+        assert!(!effort.allows(900));
+        assert!(effort.allows(FREE_LINES));
     }
 
     fn text() -> impl Strategy<Value = Vec<u8>> {
@@ -240,6 +427,19 @@ mod tests {
             let change = modified(diff(&old, &new));
             prop_assert_eq!(apply(&change, &old).unwrap(), new.clone());
             prop_assert_eq!(apply(&reverse(&change), &new).unwrap(), old);
+        }
+
+        #[test]
+        fn so_does_one_that_was_cut(old in text(), new in text()) {
+            let (a, b): (Vec<&[u8]>, Vec<&[u8]>) =
+                (old.lines_with_terminator().collect(), new.lines_with_terminator().collect());
+            let middle = changed_middle(&a, &b);
+            let mut changes = Vec::new();
+            for stretch in cut_at_unique_lines(&a, &b, &middle) {
+                changes.push(stretch.change());
+            }
+            let change = modified(hunks(&a, &b, &changes));
+            prop_assert_eq!(apply(&change, &old).unwrap(), new);
         }
     }
 }

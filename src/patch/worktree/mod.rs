@@ -21,7 +21,7 @@ use self::changes::{Change, Comparison};
 use self::walk::{FoundKind, Keep, Walked};
 use super::apply::apply;
 use super::base::{Base, BaseInfo};
-use super::diff::{diff, is_binary};
+use super::diff::{Effort, diff_within, is_binary};
 use super::model::{FilePatch, FileStatus, Patch};
 use super::tree::{self, BaseTree, ReadError};
 use crate::Result;
@@ -49,6 +49,8 @@ pub struct TreeFlags {
     pub nested_repos: Vec<BString>,
     /// Files too large to read; they count as binary.
     pub oversized: Vec<BString>,
+    /// Files so long and so different that parts count as replaced as a whole.
+    pub coarse: Vec<BString>,
     /// Sockets, pipes and devices. They were not opened.
     pub special: Vec<BString>,
     /// Files that could not be read or compared.
@@ -130,6 +132,7 @@ struct Maker<'a> {
     gt: BTreeMap<&'a BStr, &'a FilePatch>,
     walked: Walked,
     flags: TreeFlags,
+    effort: Effort,
 }
 
 impl<'a> Maker<'a> {
@@ -152,6 +155,7 @@ impl<'a> Maker<'a> {
             gt,
             walked,
             flags,
+            effort: Effort::default(),
         })
     }
 
@@ -212,7 +216,11 @@ impl<'a> Maker<'a> {
         if is_binary(&old) || is_binary(&new) {
             file.binary = old != new;
         } else {
-            file.hunks = diff(&old, &new);
+            self.effort.coarse = false;
+            file.hunks = diff_within(&old, &new, &mut self.effort);
+            if self.effort.coarse {
+                self.flags.coarse.push(file.path().clone());
+            }
         }
         Some(file)
     }
