@@ -28,7 +28,12 @@ struct Task {
 
 fn list(path: &Path) -> Option<BTreeSet<String>> {
     let text = std::fs::read_to_string(path).ok()?;
-    Some(text.lines().filter(|l| !l.trim().is_empty()).map(Into::into).collect())
+    Some(
+        text.lines()
+            .filter(|l| !l.trim().is_empty())
+            .map(Into::into)
+            .collect(),
+    )
 }
 
 fn tasks() -> Vec<Task> {
@@ -106,7 +111,11 @@ fn every_gt_equals_itself() {
         let s = comparison.similarity;
         show(&task.id, &s);
         assert!(s.r6.is_none_or(|r6| (0.0..=1.0).contains(&r6)));
-        assert!([s.u, s.t12, s.s23, s.containment].iter().all(|v| v.is_none_or(|v| v == 1.0)));
+        assert!(
+            [s.u, s.t12, s.s23, s.containment]
+                .iter()
+                .all(|v| v.is_none_or(|v| v == 1.0))
+        );
         assert_eq!(s.identical_files, s.eligible_files, "{}", task.id);
         assert_eq!(comparison.lines.len() as u64, s.n);
         let hand_written = || s.files.iter().filter(|file| file.hand_written);

@@ -1,6 +1,6 @@
 //! The files of the agent's patch, measured against the GT one by one.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use bstr::ByteSlice;
 
@@ -216,8 +216,8 @@ pub fn identical(gt: &GtFile<'_>, candidate: &Candidate<'_>, measured: &Measured
 }
 
 /// The distinct raw added lines of a file.
-pub fn raw_lines<'a>(parts: &[&'a FilePatch]) -> BTreeSet<&'a [u8]> {
-    let mut lines = BTreeSet::new();
+pub fn raw_lines<'a>(parts: &[&'a FilePatch]) -> HashSet<&'a [u8]> {
+    let mut lines = HashSet::new();
     for part in parts {
         add_raw_lines(part, &mut lines);
     }

@@ -4,7 +4,7 @@
 //! partners by content, once more for the files that have a partner. Memory is bounded by the GT and
 //! the largest file of the patch (besides the patch itself).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::candidate::{
     Candidate, ContentIndex, Measured, Tally, candidates, identical, measure, raw_lines,
@@ -236,12 +236,12 @@ impl Whole {
         partner: Option<&Candidate<'_>>,
     ) -> FileSimilarity {
         let measured = partner.map_or_else(Measured::default, |file| measure(reference, file));
-        let has: BTreeSet<u32> = measured.lines.iter().flatten().copied().collect();
+        let has: HashSet<u32> = measured.lines.iter().flatten().copied().collect();
         let shared = |has: &dyn Fn(u32) -> bool| {
             gt.distinctive.iter().filter(|line| has(**line)).count() as u64
         };
         let c = Ratio::new(shared(&|line| has.contains(&line)), gt.name.distinctive);
-        let grams: BTreeSet<u32> = measured.grams.iter().copied().collect();
+        let grams: HashSet<u32> = measured.grams.iter().copied().collect();
         let t12 = windows(&reference.grams, gt.grams.iter().copied(), |n| {
             grams.contains(&n)
         });
@@ -280,7 +280,9 @@ fn flag(flags: &[bool], number: u32) -> bool {
 /// Of the windows that count, each once, those that `has` says yes to. 0 of 0 for fewer than
 /// [`MIN_WINDOWS`].
 fn windows(grams: &Grams, numbers: impl Iterator<Item = u32>, has: impl Fn(u32) -> bool) -> Ratio {
-    let counted: BTreeSet<u32> = numbers.filter(|number| grams.counts(*number)).collect();
+    let mut counted: Vec<u32> = numbers.filter(|number| grams.counts(*number)).collect();
+    counted.sort_unstable();
+    counted.dedup();
     let den = counted.len() as u64;
     if den < MIN_WINDOWS {
         return Ratio::default();
@@ -324,11 +326,11 @@ fn pooled_raw(
     if inputs.patch.is_none() {
         return;
     }
-    let mut gt = BTreeSet::new();
+    let mut gt = HashSet::new();
     let mut generated: BTreeSet<&str> = BTreeSet::new();
     for file in &reference.files {
         if file.scope.hand_written {
-            gt.append(&mut raw_lines(&[file.patch]));
+            gt.extend(raw_lines(&[file.patch]));
         } else {
             generated.insert(&file.name.path);
         }
@@ -341,16 +343,19 @@ fn pooled_raw(
         .filter(|file| file.scope.hand_written)
         .map(|file| file.name.path.as_str())
         .collect();
-    let mut patch = BTreeSet::new();
+    let mut patch = HashSet::new();
     for file in files {
         let path = file.name.path.as_str();
         let counts = hand_written.contains(path)
             || !generated.contains(path) && detector.why(path, None, false).is_none();
         if counts {
-            patch.append(&mut raw_lines(&file.parts));
+            patch.extend(raw_lines(&file.parts));
         }
     }
     let overlap = Overlap::of(&gt, &patch);
     similarity.containment = overlap.containment();
     similarity.jaccard = overlap.jaccard().filter(|_| overlap.gt > 0);
 }
+
+#[cfg(test)]
+mod tests;

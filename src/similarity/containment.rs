@@ -4,7 +4,8 @@
 //! numbers are given here under their own names: padding a copy leaves containment at 1 and halves
 //! Jaccard.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
+use std::hash::Hash;
 
 use bstr::ByteSlice;
 
@@ -23,7 +24,7 @@ pub struct Overlap {
 
 impl Overlap {
     /// Compares two sets.
-    pub fn of<T: Ord>(gt: &BTreeSet<T>, patch: &BTreeSet<T>) -> Self {
+    pub fn of<T: Eq + Hash>(gt: &HashSet<T>, patch: &HashSet<T>) -> Self {
         Self {
             gt: gt.len() as u64,
             patch: patch.len() as u64,
@@ -45,7 +46,7 @@ impl Overlap {
 
 /// Adds the distinct added lines of a file to `lines`: as they stand, without blank ones and without
 /// a carriage return at the end.
-pub fn add_raw_lines<'a>(file: &'a FilePatch, lines: &mut BTreeSet<&'a [u8]>) {
+pub fn add_raw_lines<'a>(file: &'a FilePatch, lines: &mut HashSet<&'a [u8]>) {
     lines.extend(
         file.added()
             .map(|line| line.text.strip_suffix(b"\r").unwrap_or(&line.text))
@@ -61,28 +62,28 @@ mod tests {
 
     #[test]
     fn padding_halves_jaccard_and_not_containment() {
-        let gt = BTreeSet::from([1, 2, 3]);
-        let padded = BTreeSet::from([1, 2, 3, 4, 5, 6]);
+        let gt = HashSet::from([1, 2, 3]);
+        let padded = HashSet::from([1, 2, 3, 4, 5, 6]);
         let overlap = Overlap::of(&gt, &padded);
         assert_eq!(overlap.containment(), Some(1.0));
         assert_eq!(overlap.jaccard(), Some(0.5));
-        let nothing = Overlap::of(&BTreeSet::<u8>::new(), &BTreeSet::new());
+        let nothing = Overlap::of(&HashSet::<u8>::new(), &HashSet::new());
         assert_eq!((nothing.containment(), nothing.jaccard()), (None, None));
     }
 
     #[test]
     fn raw_lines_are_distinct_and_not_blank() {
         let file = file("a", &["+x\r", "+x", "+ x", "+", "+  ", "-y", " z"]);
-        let mut lines = BTreeSet::new();
+        let mut lines = HashSet::new();
         add_raw_lines(&file, &mut lines);
-        assert_eq!(lines, BTreeSet::from([b"x".as_slice(), b" x"]));
+        assert_eq!(lines, HashSet::from([b"x".as_slice(), b" x"]));
     }
 
     proptest! {
         #[test]
         fn ranges_and_symmetry(
-            a in proptest::collection::btree_set(0u8..30, 0..20),
-            b in proptest::collection::btree_set(0u8..30, 0..20),
+            a in proptest::collection::hash_set(0u8..30, 0..20),
+            b in proptest::collection::hash_set(0u8..30, 0..20),
         ) {
             let here = Overlap::of(&a, &b);
             let there = Overlap::of(&b, &a);

@@ -26,7 +26,8 @@ pub struct LineInfo<'a> {
     pub hand_written: bool,
     /// How often the hand-written files add it.
     pub count: u64,
-    /// Where it stands first, code before prose, hand-written before other: rank, file, line.
+    /// Where it stands first: rank, file, line. Hand-written files rank before others, code before
+    /// prose, code before tests.
     first: (u8, usize, u32),
     line: &'a Line,
 }
@@ -151,7 +152,9 @@ impl<'a> Reference<'a> {
     ) {
         let path = patch.path().to_str_lossy().into_owned();
         let index = self.files.len();
-        let rank = 2 * u8::from(!scope.hand_written) + u8::from(is_prose(&path));
+        let test = is_test(&path);
+        let rank =
+            4 * u8::from(!scope.hand_written) + 2 * u8::from(is_prose(&path)) + u8::from(test);
         let mut lines = Vec::new();
         for line in added_code(hunks) {
             let fresh = self.lines.len() as u32;
@@ -182,7 +185,7 @@ impl<'a> Reference<'a> {
             .filter(|old| *old != path);
         self.files.push(GtFile {
             patch,
-            test: is_test(&path),
+            test,
             name: GtName {
                 path,
                 moved_from,
@@ -226,11 +229,9 @@ impl<'a> Reference<'a> {
             }
             asked.entry(text.clone()).or_default().push(*number);
             // The starter is read without knowledge of comments: ask for the line with them, too.
-            if let Some(info) = self.info(*number) {
-                asked
-                    .entry(squeezed_raw(info.line))
-                    .or_default()
-                    .push(*number);
+            let raw = self.info(*number).map(|info| squeezed_raw(info.line));
+            if let Some(raw) = raw.filter(|raw| raw != text) {
+                asked.entry(raw).or_default().push(*number);
             }
         }
         if in_prompt > 0 {
@@ -306,7 +307,7 @@ impl<'a> Reference<'a> {
             .iter()
             .filter_map(|(text, number)| {
                 let info = self.info(*number)?;
-                let (rank, file, gt_line) = info.first;
+                let (_, file, gt_line) = info.first;
                 (info.distinctive && info.hand_written).then(|| DistinctiveLine {
                     file,
                     gt_line,
@@ -314,7 +315,10 @@ impl<'a> Reference<'a> {
                     raw: raw_text(info.line).into_owned(),
                     long: is_long(text),
                     shared: shared(*number),
-                    prose: rank & 1 == 1,
+                    prose: self
+                        .files
+                        .get(file)
+                        .is_some_and(|file| is_prose(&file.name.path)),
                 })
             })
             .collect();
