@@ -99,18 +99,17 @@ impl Changes {
     pub(super) fn call(&mut self, event: &Event) {
         let tool = event.tool.as_deref().unwrap_or_default();
         let cwd = self.cwd_of(event);
-        let (looks, writes) = match event.channel {
-            Channel::Command => (
-                reads_only(&event.text),
-                command_writes(&event.text, &self.paths, cwd),
-            ),
-            Channel::ToolCall => (
-                tool_reads_only(tool),
-                tool_writes(tool, &event.text, &self.paths, cwd),
-            ),
-            _ => (false, Writes::default()),
+        let writes = match event.channel {
+            Channel::Command => command_writes(&event.text, &self.paths, cwd),
+            Channel::ToolCall => tool_writes(tool, &event.text, &self.paths, cwd),
+            _ => Writes::default(),
         };
-        self.undisturbed &= looks;
+        self.undisturbed = self.undisturbed
+            && match event.channel {
+                Channel::Command => reads_only(&event.text),
+                Channel::ToolCall => tool_reads_only(tool),
+                _ => false,
+            };
         if event.channel == Channel::Edit {
             self.edit(event);
         } else if !writes.is_empty() {

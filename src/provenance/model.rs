@@ -16,8 +16,9 @@ pub struct Inputs<'a> {
     pub patch: &'a [AddedFile],
     /// What the agent was asked. Its lines are no exposure.
     pub prompt: &'a str,
-    /// The starter tree was searched for the lines of the GT. Without that, a GT line that the tree
-    /// shows may well have stood there from the start, and proves nothing about the environment.
+    /// The starter tree was searched for the lines of the GT. Without that, a GT line that is shown may
+    /// well have stood in the tree from the start: only outputs that certainly come from elsewhere are
+    /// exposures then, and nothing is said about lines applied before the run.
     pub starter_known: bool,
 }
 

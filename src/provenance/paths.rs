@@ -13,6 +13,9 @@ pub(super) type PathId = u32;
 /// More roots than that are not remembered: a run has one, rarely two (host and container).
 const MAX_ROOTS: usize = 8;
 
+/// A base name that more paths share (`__init__.py`) names none of them.
+const MAX_NAMESAKES: usize = 16;
+
 /// Where a path of a trace lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
@@ -60,9 +63,10 @@ impl Paths {
         self.known.get(id as usize).map_or("", String::as_str)
     }
 
-    /// Known paths whose base name is, or ends with the word.
+    /// Known paths whose base name is, or ends with the word; none when too many are.
     pub(super) fn named(&self, name: &str) -> &[PathId] {
-        self.by_name.get(name).map_or(&[], Vec::as_slice)
+        let ids = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        if ids.len() > MAX_NAMESAKES { &[] } else { ids }
     }
 
     /// Remembers the directory that an agent worked in as the root, if none is known yet: agents start
@@ -301,6 +305,17 @@ mod tests {
             paths.edited("pkg/other.go", None),
             Place::Tree("pkg/other.go".into())
         );
+    }
+
+    #[test]
+    fn a_name_that_many_files_share_names_none() {
+        let mut paths = Paths::default();
+        for i in 0..MAX_NAMESAKES {
+            paths.add(&format!("p{i}/__init__.py"));
+        }
+        assert_eq!(paths.named("__init__.py").len(), MAX_NAMESAKES);
+        paths.add("q/__init__.py");
+        assert!(paths.named("__init__.py").is_empty());
     }
 
     #[test]

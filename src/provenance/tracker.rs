@@ -187,7 +187,9 @@ impl Tracker {
             Scope::OwnChanges => true,
             Scope::Files(files) => line.files.iter().any(|f| files.contains(f)),
             Scope::Outside | Scope::Report => return false,
-            Scope::Unclear => false,
+            // A search over the tree shows lines of the starter; unless they were taken out of the GT's
+            // lines, seeing them proves nothing.
+            Scope::Unclear => !self.starter_known,
         };
         // A script or an unrecorded edit may have put it there before.
         named || line.in_patch && self.changes.may_have_written(&line.files)
