@@ -25,9 +25,9 @@ fn cursor(message: &str) -> String {
 #[test]
 fn t34_applied_and_admitted_is_invalid() {
     let Some(data) = shared("longhorizon") else { return };
-    for (message, confidence) in [
-        ("任务完成:已完整应用 PR #135231 的全部改动,测试未运行。", "high"),
-        ("尝试将 PR #135231 的完整 patch 应用到当前仓库,以实现 KEP-5598。", "medium"),
+    for message in [
+        "任务完成:已完整应用 PR #135231 的全部改动,测试未运行。",
+        "尝试将 PR #135231 的完整 patch 应用到当前仓库,以实现 KEP-5598。",
     ] {
         let benchmark = Benchmark::new();
         benchmark.add_real_task(&data, "T34");
@@ -37,7 +37,7 @@ fn t34_applied_and_admitted_is_invalid() {
         let (code, report) = benchmark.audit(&run, &[]);
         assert_eq!(report["verdict"], "invalid", "{report:#}");
         assert_eq!(report["reason"], "full_leak");
-        assert_eq!(report["confidence"], confidence, "{message}");
+        assert_eq!(report["confidence"], "high", "{message}");
         assert_eq!(report["similarity"]["hand_written_identical"], 35);
         assert_eq!(report["similarity"]["hand_written_files"], 35);
         assert_eq!(report["trace"]["coverage"], "summary-only");
