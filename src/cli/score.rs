@@ -10,7 +10,8 @@ use trace_audit::score::panel::PanelRule;
 use trace_audit::score::profile::{Field, Profile};
 use trace_audit::score::read;
 use trace_audit::score::report;
-use trace_audit::score::treatments::{Level, Standings};
+use trace_audit::score::standing::Standings;
+use trace_audit::score::treatments::Level;
 use trace_audit::{Error, Result};
 
 /// Score before and after: counts, rates, ranks and agreement of the judges with and without the runs

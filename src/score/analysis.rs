@@ -3,22 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::agreement::{Agreement, MAX_PAIRED_JUDGES};
-use super::bootstrap::{self, Interval, Settings};
-use super::exact::Exact;
-use super::model::{Outcome, Run, Scores};
+use super::agreement::Agreement;
+use super::bootstrap::Settings;
+use super::differences::{Difference, differences};
+use super::model::{Run, Scores};
+use super::notes;
 use super::panel::PanelRule;
 use super::rank::tau_b;
 use super::read::audit::Audits;
 use super::sensitivity::{self, Judge, Span, Thresholds};
-use super::tables::{self, By, Row, Table};
-use super::treatments::{Level, Policy, Selection, Standing, Standings, common};
+use super::standing::{Standing, Standings};
+use super::tables::{self, By, Row, Table, find_row};
+use super::treatments::{Level, Policy, Selection, common};
 use crate::{Error, Result};
 
-/// An agent with fewer runs left than this is pointed out.
-pub const FEW_RUNS: u64 = 10;
-/// How many names a note lists before it only counts.
-const MAX_LISTED: usize = 20;
+/// More agents than this are no ranking but a column that was misread.
+pub const MAX_AGENTS: usize = 1000;
 
 /// What to compute.
 #[derive(Debug, Clone, Copy)]
@@ -29,17 +29,6 @@ pub struct Options {
     pub level: Level,
     /// How intervals are drawn.
     pub bootstrap: Settings,
-}
-
-/// The change of an agent's rate of PASS against all runs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
-    /// The agent.
-    pub agent: String,
-    /// Rate under the treatment minus rate over all runs.
-    pub change: Option<Exact>,
-    /// 95 % interval, both rates from the same draws of tasks.
-    pub interval: Option<Interval>,
 }
 
 /// Everything under one treatment.
@@ -116,16 +105,21 @@ impl<'a> Treated<'a> {
         rows(&self.common, by)
     }
 
+    /// The row of a group, over the runs left.
+    pub fn row(&self, by: By, scope: &str, agent: &str) -> Option<&Row> {
+        find_row(self.table(by), scope, agent)
+    }
+
+    /// The row of a group, over the common items.
+    pub fn common_row(&self, by: By, scope: &str, agent: &str) -> Option<&Row> {
+        find_row(self.common_table(by), scope, agent)
+    }
+
     /// Rank of each of the agents over the runs left.
     fn ranking(&self, agents: &BTreeSet<&str>) -> Vec<Option<u64>> {
-        let ranks: BTreeMap<&str, Option<u64>> = self
-            .table(By::Agent)
-            .iter()
-            .map(|r| (r.agent.as_str(), r.rank))
-            .collect();
         agents
             .iter()
-            .map(|a| ranks.get(a).copied().flatten())
+            .map(|agent| self.row(By::Agent, "", agent).and_then(|r| r.rank))
             .collect()
     }
 }
@@ -170,6 +164,7 @@ pub fn analyse<'a>(
     judge: Option<&Judge>,
 ) -> Result<Analysis<'a>> {
     check_rule(scores, options.rule)?;
+    check_agents(scores)?;
     let counts = standings.counts(&scores.runs);
     let agents = scores.agents();
     let mut treated: Vec<Treated> = treatments(&standings, &counts, reruns.is_some())
@@ -220,7 +215,7 @@ pub fn analyse<'a>(
         thresholds,
         notes: Vec::new(),
     };
-    analysis.notes = notes(&analysis, &counts);
+    analysis.notes = notes::notes(&analysis, &counts);
     Ok(analysis)
 }
 
@@ -270,6 +265,18 @@ fn check_rule(scores: &Scores, rule: PanelRule) -> Result<()> {
     })
 }
 
+fn check_agents(scores: &Scores) -> Result<()> {
+    let agents = scores.agents().len();
+    if agents <= MAX_AGENTS {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        what: format!("the tables name {agents} agents; more than {MAX_AGENTS} cannot be ranked"),
+        fix: "this is probably another column; name the right one with --column agent=HEADER"
+            .into(),
+    })
+}
+
 fn thresholds(
     scores: &Scores,
     reruns: Option<&Scores>,
@@ -314,185 +321,5 @@ fn thresholds(
     Thresholds::Computed {
         spans: sensitivity::spans(&scores.agents(), rankings.iter()),
         changed,
-    }
-}
-
-/// PASS and runs of each agent, before and after, in one cluster.
-#[derive(Debug, Clone, Default)]
-struct RateCluster(Vec<[f64; 4]>);
-
-impl bootstrap::Additive for RateCluster {
-    fn add(&mut self, other: &Self) {
-        self.0.resize(self.0.len().max(other.0.len()), [0.0; 4]);
-        for (sum, part) in self.0.iter_mut().flatten().zip(other.0.iter().flatten()) {
-            *sum += part;
-        }
-    }
-}
-
-fn differences(scores: &Scores, selection: &Selection, options: &Options) -> Vec<Difference> {
-    if selection.level == Level::All {
-        return Vec::new();
-    }
-    let agents: Vec<&str> = scores.agents().into_iter().collect();
-    let mut clusters: BTreeMap<&str, RateCluster> = BTreeMap::new();
-    let all = scores.runs.values().map(|r| (r, false));
-    for (run, after) in all.chain(selection.runs.iter().map(|r| (*r, true))) {
-        let Some(outcome) = options.rule.judge(run) else {
-            continue;
-        };
-        let cluster = clusters.entry(&run.task).or_default();
-        cluster.0.resize(agents.len(), [0.0; 4]);
-        let pass = f64::from(u8::from(outcome == Outcome::Pass));
-        for (agent, [pass_before, before, pass_after, left]) in
-            agents.iter().zip(cluster.0.iter_mut())
-        {
-            if *agent == run.agent {
-                let (passes, runs) = if after {
-                    (pass_after, left)
-                } else {
-                    (pass_before, before)
-                };
-                *passes += pass;
-                *runs += 1.0;
-            }
-        }
-    }
-    let clusters: Vec<RateCluster> = clusters.into_values().collect();
-    let count = agents.len();
-    let intervals = bootstrap::intervals(&clusters, options.bootstrap, |sum| {
-        let rate = |[pass_before, before, pass_after, left]: &[f64; 4]| {
-            (*before > 0.0 && *left > 0.0).then(|| pass_after / left - pass_before / before)
-        };
-        let mut rates: Vec<Option<f64>> = sum.0.iter().map(rate).collect();
-        rates.resize(count, None);
-        rates
-    });
-    let everything: Vec<&Run> = scores.runs.values().collect();
-    let before = tables::table(&everything, options.rule, By::Agent);
-    let after = tables::table(&selection.runs, options.rule, By::Agent);
-    let rate = |table: &Table, agent: &str| {
-        table
-            .rows
-            .iter()
-            .find(|r| r.agent == agent)
-            .and_then(Row::rate)
-    };
-    agents
-        .iter()
-        .zip(intervals)
-        .map(|(agent, interval)| Difference {
-            agent: (*agent).into(),
-            change: rate(&after, agent)
-                .zip(rate(&before, agent))
-                .map(|(a, b)| a - b),
-            interval,
-        })
-        .collect()
-}
-
-/// What a reader should know, in a fixed order.
-fn notes(analysis: &Analysis, counts: &BTreeMap<Standing, u64>) -> Vec<String> {
-    let scores = analysis.scores;
-    let mut out = scores.notes.sentences();
-    out.extend(
-        analysis
-            .reruns
-            .iter()
-            .flat_map(|r| r.notes.sentences())
-            .map(|n| format!("reruns: {n}")),
-    );
-    let unrated = scores
-        .runs
-        .values()
-        .filter(|r| r.ratings.is_empty())
-        .count();
-    if unrated > 0 {
-        out.push(format!(
-            "{unrated} runs have no verdict at all and are in no denominator"
-        ));
-    }
-    if let Some(before) = analysis.before() {
-        let (raters, rule) = (before.agreement.raters, analysis.options.rule);
-        if raters > 0 && rule.pass > raters / 2 + 1 {
-            out.push(format!(
-                "a PASS needs {} of the {raters} judges that most runs have",
-                rule.pass
-            ));
-        }
-    }
-    if scores.judges.len() > MAX_PAIRED_JUDGES {
-        let n = scores.judges.len();
-        out.push(format!(
-            "{n} judges: more than {MAX_PAIRED_JUDGES} are not compared pair by pair"
-        ));
-    }
-    let mut cells: BTreeMap<_, u64> = BTreeMap::new();
-    for run in scores.runs.values() {
-        *cells
-            .entry((&run.task, &run.agent, &run.prompt))
-            .or_default() += 1;
-    }
-    let repeated = cells.values().filter(|n| **n > 1).count();
-    if repeated > 0 {
-        out.push(format!("{repeated} times the tables hold several runs of one task, agent and prompt; each counts"));
-    }
-    audit_notes(analysis, counts, &mut out);
-    if let Some(after) = analysis.after() {
-        for agent in scores.agents() {
-            let left = after
-                .table(By::Agent)
-                .iter()
-                .find(|r| r.agent == agent)
-                .map_or(0, |r| r.runs);
-            if left < FEW_RUNS {
-                out.push(format!("{agent} has only {left} runs left"));
-            }
-        }
-        if after.common_items == 0 {
-            out.push("there is no task on which every agent has a run left".into());
-        }
-    }
-    out
-}
-
-fn audit_notes(analysis: &Analysis, counts: &BTreeMap<Standing, u64>, out: &mut Vec<String>) {
-    let standings = &analysis.standings;
-    let count = |standing| counts.get(&standing).copied().unwrap_or_default();
-    if standings.any_audit && count(Standing::NotAudited) > 0 {
-        let n = count(Standing::NotAudited);
-        out.push(format!(
-            "the audit says nothing about {n} of the scored runs; they stay in every treatment"
-        ));
-    }
-    if count(Standing::Failed) > 0 {
-        let n = count(Standing::Failed);
-        out.push(format!(
-            "{n} runs could not be audited; they go with the inconclusive ones"
-        ));
-    }
-    for (run, audited) in &standings.audited {
-        if **run != audited.run {
-            out.push(format!(
-                "run {run} is matched with the audit's {}",
-                audited.run
-            ));
-        }
-    }
-    let unscored: Vec<&str> = standings.unscored.iter().map(|a| a.run.as_str()).collect();
-    if !unscored.is_empty() {
-        let mut listed = unscored
-            .iter()
-            .take(MAX_LISTED)
-            .copied()
-            .collect::<Vec<_>>()
-            .join(", ");
-        if unscored.len() > MAX_LISTED {
-            listed.push_str(", ...");
-        }
-        out.push(format!(
-            "{} audited runs have no scores: {listed}",
-            unscored.len()
-        ));
     }
 }

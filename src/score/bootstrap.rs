@@ -68,6 +68,14 @@ impl SplitMix64 {
     }
 }
 
+/// Fewer replicates than this have no 2.5 % point.
+pub const MIN_REPLICATES: u32 = 40;
+
+/// Whether there is enough to draw from, and enough draws.
+pub fn possible<C>(clusters: &[C], settings: Settings) -> bool {
+    clusters.len() >= 2 && settings.replicates >= MIN_REPLICATES
+}
+
 /// Draws as many clusters as there are, with replacement, `replicates` times, and returns the
 /// 2.5 % and 97.5 % points (nearest rank) of each statistic over the replicates in which it is
 /// defined. `None` with fewer than two clusters, fewer than 40 replicates, or if a statistic is
@@ -78,7 +86,7 @@ pub fn intervals<C: Additive>(
     statistics: impl Fn(&C) -> Vec<Option<f64>>,
 ) -> Vec<Option<Interval>> {
     let number = statistics(&C::default()).len();
-    if clusters.len() < 2 || settings.replicates < 40 {
+    if !possible(clusters, settings) {
         return vec![None; number];
     }
     let mut random = SplitMix64::new(settings.seed);
@@ -102,7 +110,7 @@ pub fn intervals<C: Additive>(
 
 fn interval(mut values: Vec<f64>, replicates: u32) -> Option<Interval> {
     let defined = values.len();
-    if defined < 40 || defined * 2 < replicates as usize {
+    if defined < MIN_REPLICATES as usize || defined * 2 < replicates as usize {
         return None;
     }
     values.sort_by(f64::total_cmp);

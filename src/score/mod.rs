@@ -15,15 +15,18 @@
 pub mod agreement;
 pub mod analysis;
 pub mod bootstrap;
+pub mod differences;
 pub mod exact;
 pub mod interval;
 pub mod model;
+mod notes;
 pub mod panel;
 pub mod profile;
 pub mod rank;
 pub mod read;
 pub mod report;
 pub mod sensitivity;
+pub mod standing;
 pub mod tables;
 #[cfg(test)]
 mod testing;

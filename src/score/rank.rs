@@ -3,11 +3,16 @@
 use std::cmp::Ordering;
 
 /// Competition ranks (1, 2, 2, 4) of values, the largest first; a value that is missing has no rank.
-pub fn ranks<T: PartialOrd>(values: &[Option<T>]) -> Vec<Option<u64>> {
-    let better = |a: &T| values.iter().flatten().filter(|b| *b > a).count() as u64;
+pub fn ranks<T: Ord>(values: &[Option<T>]) -> Vec<Option<u64>> {
+    let mut sorted: Vec<&T> = values.iter().flatten().collect();
+    sorted.sort_unstable();
+    let not_better = |value: &T| sorted.partition_point(|other| *other <= value);
     values
         .iter()
-        .map(|v| v.as_ref().map(|v| 1 + better(v)))
+        .map(|v| {
+            v.as_ref()
+                .map(|v| 1 + (sorted.len() - not_better(v)) as u64)
+        })
         .collect()
 }
 

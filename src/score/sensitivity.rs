@@ -11,14 +11,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::read::audit::{AuditedRun, Audits};
+use super::standing::Standing;
 use super::tables::Table;
-use super::treatments::Standing;
 
 /// The factors by which all thresholds of the audit are multiplied.
 pub const SCALES: [f64; 2] = [0.8, 1.2];
 
 /// Judges an audited run again with all thresholds multiplied; `None` if its numbers are not there.
 pub type Judge<'j> = dyn Fn(&AuditedRun, f64) -> Option<Standing> + 'j;
+
+/// Standings of runs, by the names of the audit.
+pub type Rejudged = BTreeMap<String, Standing>;
 
 /// The span of an agent's ranks.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -97,12 +100,14 @@ pub fn spans<'t>(agents: &BTreeSet<&str>, rankings: impl Iterator<Item = &'t Tab
 /// # Errors
 ///
 /// A sentence that says why the runs cannot be judged again.
-pub fn verdicts_at(
-    audits: &Audits,
-    judge: Option<&Judge>,
-) -> Result<Vec<(f64, BTreeMap<String, Standing>)>, String> {
+pub fn verdicts_at(audits: &Audits, judge: Option<&Judge>) -> Result<Vec<(f64, Rejudged)>, String> {
     let Some(judge) = judge else {
-        return Err("no judge is connected that could apply other thresholds".into());
+        let measured = audits.values().any(|a| a.measures.is_some());
+        return Err(if measured {
+            "nothing here can judge the runs again".into()
+        } else {
+            "the audit holds verdicts without the numbers (`measures`) that would let them be judged again".into()
+        });
     };
     let mut out = Vec::new();
     for scale in SCALES {

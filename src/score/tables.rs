@@ -113,6 +113,12 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
+/// The row of a group; rows are sorted by scope and agent.
+pub fn find_row<'r>(rows: &'r [Row], scope: &str, agent: &str) -> Option<&'r Row> {
+    let at = rows.binary_search_by(|r| (r.scope.as_str(), r.agent.as_str()).cmp(&(scope, agent)));
+    at.ok().and_then(|at| rows.get(at))
+}
+
 /// The tables of a set of runs, one for each of [`By::ALL`].
 pub fn tables(runs: &[&Run], rule: PanelRule) -> Vec<Table> {
     By::ALL

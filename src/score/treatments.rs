@@ -5,49 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::model::{Run, Scores};
-use super::profile::Profile;
-use super::read::audit::{AuditedRun, Audits};
-use crate::verdict::measures::Verdict;
-use crate::{Error, Result};
-
-/// What is known about a run's honesty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// Audited: clean.
-    Clean,
-    /// The audit does not mention it.
-    NotAudited,
-    /// The audit could not judge it (an error); as little known as with inconclusive.
-    Failed,
-    /// Audited: it cannot be told.
-    Inconclusive,
-    /// Audited: partial.
-    Partial,
-    /// Audited: invalid.
-    Invalid,
-    /// Taken out by its owner: by name on the command line, by the ending of its name, or so marked in
-    /// the audit.
-    Excluded,
-    /// The environment's fault, never the agent's.
-    Harness,
-}
-
-impl Standing {
-    /// The word in JSON and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Clean => "clean",
-            Self::NotAudited => "not_audited",
-            Self::Failed => "failed",
-            Self::Inconclusive => "inconclusive",
-            Self::Partial => "partial",
-            Self::Invalid => "invalid",
-            Self::Excluded => "excluded",
-            Self::Harness => "harness",
-        }
-    }
-}
+use super::standing::{Standing, Standings};
 
 /// What is left out, from nothing to everything that is not shown to be clean. Runs that no audit
 /// mentions always stay.
@@ -165,111 +123,7 @@ pub struct Selection<'a> {
     pub left_out: Vec<LeftOut<'a>>,
 }
 
-/// The standing of every run, from the audit and the names.
-#[derive(Debug, Clone, Default)]
-pub struct Standings<'a> {
-    by_run: BTreeMap<&'a str, Standing>,
-    /// What the audit says, by name of the scored run.
-    pub audited: BTreeMap<&'a str, &'a AuditedRun>,
-    /// Runs of the audit that no score table has.
-    pub unscored: Vec<&'a AuditedRun>,
-    /// Whether there is an audit at all.
-    pub any_audit: bool,
-}
-
 impl<'a> Standings<'a> {
-    /// Puts audit, names on the command line and runs together. Names match without path and final
-    /// slash, and with or without the ending that marks a run as taken out.
-    ///
-    /// # Errors
-    ///
-    /// A name to exclude is no run of the tables.
-    pub fn new(
-        tables: &[&'a Scores],
-        audits: Option<&'a Audits>,
-        exclude: &[String],
-        profile: &Profile,
-    ) -> Result<Self> {
-        let mut out = Self {
-            any_audit: audits.is_some(),
-            ..Self::default()
-        };
-        let mut by_name: BTreeMap<&str, &AuditedRun> = BTreeMap::new();
-        for audited in audits.into_iter().flat_map(BTreeMap::values) {
-            by_name
-                .entry(profile.unmarked(&audited.run).0)
-                .or_insert(audited);
-        }
-        for run in tables.iter().flat_map(|s| s.runs.values()) {
-            let bare = profile.unmarked(&run.name).0;
-            let audited = audits
-                .and_then(|a| a.get(&run.name))
-                .or_else(|| by_name.get(bare).copied());
-            let standing = match audited.map(standing) {
-                Some(Standing::Harness) => Standing::Harness,
-                _ if run.marked => Standing::Excluded,
-                Some(standing) => standing,
-                None => Standing::NotAudited,
-            };
-            out.by_run.insert(&run.name, standing);
-            out.audited.extend(audited.map(|a| (run.name.as_str(), a)));
-        }
-        let seen: BTreeSet<&str> = out.audited.values().map(|a| a.run.as_str()).collect();
-        out.unscored = audits
-            .into_iter()
-            .flat_map(BTreeMap::values)
-            .filter(|a| !seen.contains(a.run.as_str()))
-            .collect();
-        for name in exclude {
-            let wanted = super::read::run_name(name);
-            let found: Vec<&str> = out
-                .by_run
-                .keys()
-                .copied()
-                .filter(|run| {
-                    *run == wanted || profile.unmarked(run).0 == profile.unmarked(wanted).0
-                })
-                .collect();
-            let exact = found.iter().find(|run| **run == wanted).or(found.first());
-            let Some(run) = exact else {
-                return Err(unknown_run(wanted, out.by_run.keys().copied()));
-            };
-            out.by_run.insert(run, Standing::Excluded);
-        }
-        Ok(out)
-    }
-
-    /// The standing of a run.
-    pub fn of(&self, run: &Run) -> Standing {
-        self.by_run
-            .get(run.name.as_str())
-            .copied()
-            .unwrap_or(Standing::NotAudited)
-    }
-
-    /// The same runs with other verdicts (see [`super::sensitivity`]). Runs that their owner took out
-    /// stay out.
-    pub fn rejudged(&self, verdicts: &BTreeMap<String, Standing>) -> Self {
-        let mut out = self.clone();
-        for (run, standing) in &mut out.by_run {
-            if let Some(new) = verdicts.get(*run)
-                && *standing != Standing::Excluded
-            {
-                *standing = *new;
-            }
-        }
-        out
-    }
-
-    /// How many of these runs have each standing.
-    pub fn counts(&self, runs: &BTreeMap<String, Run>) -> BTreeMap<Standing, u64> {
-        let mut counts = BTreeMap::new();
-        for run in runs.values() {
-            *counts.entry(self.of(run)).or_default() += 1;
-        }
-        counts
-    }
-
     /// The runs under a treatment.
     pub fn select(
         &self,
@@ -334,20 +188,6 @@ fn cell(run: &Run) -> Cell<'_> {
     (&run.task, &run.agent, &run.prompt)
 }
 
-fn standing(audited: &AuditedRun) -> Standing {
-    if audited.is_harness() && audited.verdict == Some(Verdict::Invalid) {
-        return Standing::Harness;
-    }
-    match audited.verdict {
-        _ if audited.excluded => Standing::Excluded,
-        None => Standing::Failed,
-        Some(Verdict::Clean) => Standing::Clean,
-        Some(Verdict::Inconclusive) => Standing::Inconclusive,
-        Some(Verdict::Partial) => Standing::Partial,
-        Some(Verdict::Invalid) => Standing::Invalid,
-    }
-}
-
 /// The runs of the items (task and form of the prompt) on which every agent of `all` has a run left.
 pub fn common<'a>(runs: &[&'a Run], all: &BTreeSet<&str>) -> Vec<&'a Run> {
     let mut agents: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
@@ -360,29 +200,13 @@ pub fn common<'a>(runs: &[&'a Run], all: &BTreeSet<&str>) -> Vec<&'a Run> {
         .collect()
 }
 
-fn unknown_run<'r>(wanted: &str, names: impl Iterator<Item = &'r str>) -> Error {
-    // The names that begin alike help against a wrong date.
-    let shared = |name: &str| {
-        name.chars()
-            .zip(wanted.chars())
-            .take_while(|(a, b)| a == b)
-            .count()
-    };
-    let best = names
-        .map(|n| (shared(n), n))
-        .filter(|(s, _)| *s >= 4)
-        .max_by_key(|(s, n)| (*s, std::cmp::Reverse(*n)));
-    let hint = best.map_or(String::new(), |(_, n)| format!("; the nearest name is {n}"));
-    Error::Usage {
-        what: format!("--exclude {wanted}: the score tables have no run of that name"),
-        fix: format!("a run is named as in the tables{hint}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::score::profile::Profile;
+    use crate::score::read::audit::{AuditedRun, Audits};
     use crate::score::testing::scores_of;
+    use crate::verdict::measures::Verdict;
 
     fn audits(rows: &[(&str, &str)]) -> Audits {
         rows.iter()
@@ -485,27 +309,6 @@ mod tests {
         );
         // The rerun of p is partial itself.
         assert_eq!(select(Level::Partial, Policy::Substitute), "c f i-new n u");
-    }
-
-    #[test]
-    fn names_to_exclude_must_exist() {
-        let profile = Profile::built_in().unwrap();
-        let scores = scores_of(&[
-            ("T1-amber-long", "T1", "amber", "P"),
-            ("T2-amber-long", "T2", "amber", "P"),
-        ]);
-        let exclude = |name: &str| Standings::new(&[&scores], None, &[name.to_string()], &profile);
-        let out = exclude("some/dir/T1-amber-long/").unwrap();
-        assert_eq!(
-            names(&out.select(&scores, None, Level::Invalid, Policy::Drop)),
-            "T2-amber-long"
-        );
-        assert!(exclude("T1-amber-long-INVALID").is_ok());
-        let message = exclude("T1-amber-short").unwrap_err().to_string();
-        assert!(
-            message.contains("nearest name is T1-amber-long"),
-            "{message}"
-        );
     }
 
     #[test]

@@ -49,15 +49,9 @@ fn line(
     let number = |v: Option<f64>| v.map_or(String::new(), |v| format!("{v:.6}"));
     let whole = |v: Option<u64>| v.map_or(String::new(), |v| v.to_string());
     // The rank before is that of all runs, over the same denominator.
-    let old = analysis.before().and_then(|b| {
-        let rows = if denominator == "runs_left" {
-            b.table(table.by)
-        } else {
-            b.common_table(table.by)
-        };
-        rows.iter()
-            .find(|r| r.scope == row.scope && r.agent == row.agent)
-            .and_then(|r| r.rank)
+    let old = analysis.before().and_then(|before| match denominator {
+        "runs_left" => before.row(table.by, &row.scope, &row.agent)?.rank,
+        _ => before.common_row(table.by, &row.scope, &row.agent)?.rank,
     });
     let moved = old
         .zip(row.rank)

@@ -6,11 +6,12 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::Format;
+use super::agreement::STATS;
 use super::note;
-use super::view::STATS;
 use crate::score::agreement::{Agreement, Pair, Stat, Weights};
-use crate::score::analysis::{Analysis, Difference, Treated};
+use crate::score::analysis::{Analysis, Treated};
 use crate::score::bootstrap::Interval;
+use crate::score::differences::Difference;
 use crate::score::exact::{Exact, float};
 use crate::score::model::Scores;
 use crate::score::sensitivity::Thresholds;

@@ -7,6 +7,8 @@ use std::io::{self, Write};
 
 use super::analysis::Analysis;
 
+mod agreement;
+mod cells;
 mod csv;
 mod json;
 mod latex;

@@ -5,8 +5,8 @@ use super::view::{Block, Grid, treatment_words};
 use crate::score::analysis::{Analysis, Treated};
 use crate::score::exact::fixed;
 use crate::score::model::Run;
+use crate::score::standing::Standing;
 use crate::score::tables::By;
-use crate::score::treatments::Standing;
 
 /// One run that is not shown to be clean.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -43,7 +43,11 @@ pub(super) fn entries(analysis: &Analysis) -> Vec<Entry> {
         if matches!(standing, Standing::Clean | Standing::NotAudited) {
             continue;
         }
-        let gone = left_out.iter().find(|l| l.run.name == run.name);
+        // Both lists are in the order of names.
+        let gone = left_out
+            .binary_search_by(|l| l.run.name.cmp(&run.name))
+            .ok()
+            .and_then(|at| left_out.get(at));
         out.push(entry(analysis, run, standing, gone.map(|l| l.replaced_by)));
     }
     out
@@ -181,11 +185,7 @@ fn sentences(analysis: &Analysis, before: &Treated, after: &Treated, entries: &[
         .table(By::Agent)
         .iter()
         .filter_map(|row| {
-            let new = after
-                .table(By::Agent)
-                .iter()
-                .find(|r| r.agent == row.agent)
-                .and_then(|r| r.rank);
+            let new = after.row(By::Agent, "", &row.agent).and_then(|r| r.rank);
             let (old, new) = (row.rank?, new.map_or("none".into(), |n| n.to_string()));
             (old.to_string() != new).then(|| format!("{} from {old} to {new}", row.agent))
         })

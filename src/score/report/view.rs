@@ -1,9 +1,9 @@
 //! What a report shows to people, as headings, sentences and tables without any markup.
 
-use super::note;
-use crate::score::agreement::{Agreement, Stat, Weights};
+use super::cells::{NOTHING, change, decimals, signed, stat};
+use super::{agreement, note};
 use crate::score::analysis::{Analysis, Treated};
-use crate::score::exact::{Exact, fixed, percent};
+use crate::score::exact::{fixed, percent};
 use crate::score::sensitivity::{Span, Thresholds};
 use crate::score::tables::{By, Row};
 use crate::score::treatments::{Level, Policy};
@@ -34,9 +34,6 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
 }
 
-/// What is printed where nothing can be said.
-pub const NOTHING: &str = "n/a";
-
 /// The whole report.
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut out = head(analysis);
@@ -54,7 +51,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
             (By::PromptAgent, "By prompt and agent"),
             (By::FamilyAgent, "By family and agent"),
         ] {
-            if !before.table(by).is_empty() {
+            // One scope only says again what the table above says.
+            let scopes = before.table(by).chunk_by(|a, b| a.scope == b.scope).count();
+            if scopes > 1 {
                 out.push(Block::Table(groups(&pair, by, title)));
             }
         }
@@ -65,12 +64,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
             "Does the ranking depend on the auditor?".into(),
         ));
         out.extend(sensitivity(analysis));
-        out.push(Block::Heading("Agreement of the judges".into()));
-        out.push(Block::Text(agreement_words(analysis, &before.agreement)));
-        out.push(Block::Table(agreement(&pair)));
-        if !before.agreement.pairs.is_empty() {
-            out.push(Block::Table(pairs(&pair)));
-        }
+        out.extend(agreement::blocks(analysis, &pair));
     }
     out.extend(note::blocks(analysis));
     if !analysis.notes.is_empty() {
@@ -81,9 +75,11 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 }
 
 /// Before, and after if there is one.
-struct Pair<'a> {
-    before: &'a Treated<'a>,
-    after: Option<&'a Treated<'a>>,
+pub(super) struct Pair<'a> {
+    /// All runs.
+    pub(super) before: &'a Treated<'a>,
+    /// The treatment beside it.
+    pub(super) after: Option<&'a Treated<'a>>,
 }
 
 /// "what is left out; what becomes of its place".
@@ -133,16 +129,6 @@ fn head(analysis: &Analysis) -> Vec<Block> {
     out
 }
 
-/// The cell of a value before and after: one value if they are equal.
-fn change(before: Option<String>, after: Option<Option<String>>) -> String {
-    let text = |v: Option<String>| v.unwrap_or_else(|| NOTHING.into());
-    let before = text(before);
-    match after.map(text) {
-        Some(after) if after != before => format!("{before} → {after}"),
-        _ => before,
-    }
-}
-
 pub(super) fn rate_text(row: &Row) -> Option<String> {
     row.rate().map(|r| percent(&r, 2))
 }
@@ -153,7 +139,6 @@ pub(super) fn interval_text(row: &Row) -> Option<String> {
 }
 
 fn groups(pair: &Pair, by: By, title: &str) -> Grid {
-    let after_rows = pair.after.map(|a| a.table(by));
     let labels: &[&str] = match by {
         By::All => &["runs"],
         By::Agent => &["agent"],
@@ -182,10 +167,7 @@ fn groups(pair: &Pair, by: By, title: &str) -> Grid {
         .table(by)
         .iter()
         .map(|row| {
-            let after = after_rows.map(|rows| {
-                rows.iter()
-                    .find(|r| r.scope == row.scope && r.agent == row.agent)
-            });
+            let after = pair.after.map(|a| a.row(by, &row.scope, &row.agent));
             let cell =
                 |f: &dyn Fn(&Row) -> Option<String>| change(f(row), after.map(|a| a.and_then(f)));
             let count = |f: &dyn Fn(&Row) -> u64| {
@@ -235,9 +217,6 @@ fn ranking(analysis: &Analysis, pair: &Pair) -> Grid {
         "95 % interval of the change",
         "rank over all treatments",
     ];
-    let find = |rows: &'_ [Row], agent: &str, f: &dyn Fn(&Row) -> Option<String>| {
-        rows.iter().find(|r| r.agent == agent).and_then(f)
-    };
     let rank = |r: &Row| r.rank.map(|n| n.to_string());
     let rows = analysis
         .spans
@@ -245,19 +224,24 @@ fn ranking(analysis: &Analysis, pair: &Pair) -> Grid {
         .map(|span| {
             let agent = span.agent.as_str();
             let cell = |common: bool, f: &dyn Fn(&Row) -> Option<String>| {
-                let table = |t: &Treated| {
-                    let rows = if common {
-                        t.common_table(By::Agent)
+                let row = |t: &Treated| {
+                    let row = if common {
+                        t.common_row(By::Agent, "", agent)
                     } else {
-                        t.table(By::Agent)
+                        t.row(By::Agent, "", agent)
                     };
-                    find(rows, agent, f)
+                    row.and_then(f)
                 };
-                change(table(pair.before), pair.after.map(table))
+                change(row(pair.before), pair.after.map(row))
             };
-            let difference = pair
-                .after
-                .and_then(|a| a.differences.iter().find(|d| d.agent == agent));
+            // Sorted by agent, as the spans are.
+            let difference = pair.after.and_then(|a| {
+                let at = a
+                    .differences
+                    .binary_search_by(|d| d.agent.as_str().cmp(agent))
+                    .ok()?;
+                a.differences.get(at)
+            });
             let points = difference
                 .and_then(|d| d.change.as_ref())
                 .map(|c| signed(percent(c, 2)));
@@ -285,25 +269,6 @@ fn ranking(analysis: &Analysis, pair: &Pair) -> Grid {
         left: 1,
         columns: columns.iter().map(|c| (*c).to_string()).collect(),
         rows,
-    }
-}
-
-/// A float with decimals, without a negative zero.
-fn decimals(value: f64, digits: usize) -> String {
-    let text = format!("{value:.digits$}");
-    match text.strip_prefix('-') {
-        Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.into(),
-        _ => text,
-    }
-}
-
-/// The number with its sign, unless it is 0.
-fn signed(number: String) -> String {
-    let zero = number.chars().all(|c| c == '0' || c == '.');
-    if zero || number.starts_with('-') {
-        number
-    } else {
-        format!("+{number}")
     }
 }
 
@@ -417,148 +382,4 @@ fn sensitivity(analysis: &Analysis) -> Vec<Block> {
         }
     }
     vec![Block::Text(words)]
-}
-
-/// The statistic with six decimals.
-fn stat(stat: &Stat) -> String {
-    stat.value.as_ref().map_or(NOTHING.into(), |v| fixed(v, 6))
-}
-
-fn agreement_words(analysis: &Analysis, before: &Agreement) -> String {
-    let settings = analysis.options.bootstrap;
-    let intervals = if settings.replicates < 40 {
-        "no intervals".to_string()
-    } else {
-        let (b, seed) = (settings.replicates, settings.seed);
-        format!(
-            "intervals: 95 % percentiles of {b} bootstrap replicates over tasks (SplitMix64, seed {seed})"
-        )
-    };
-    format!(
-        "{} runs with two ratings or more, {} with one, {} with none; Fleiss' kappa is over the {} runs with {} ratings; {intervals}.",
-        before.runs, before.single, before.unrated, before.complete, before.raters
-    )
-}
-
-type StatOf = fn(&Agreement) -> &Stat;
-
-/// The statistics, with their names in reports and JSON.
-pub(super) const STATS: [(&str, &str, StatOf); 8] = [
-    ("Fleiss' kappa", "fleiss", |a| &a.fleiss),
-    ("Fleiss' kappa, PASS or not", "fleiss_pass", |a| {
-        &a.fleiss_pass
-    }),
-    ("generalised kappa", "kappa", |a| &a.kappa),
-    ("generalised kappa, PASS or not", "kappa_pass", |a| {
-        &a.kappa_pass
-    }),
-    ("generalised kappa, linear weights", "kappa_linear", |a| {
-        &a.kappa_linear
-    }),
-    (
-        "generalised kappa, quadratic weights",
-        "kappa_quadratic",
-        |a| &a.kappa_quadratic,
-    ),
-    ("Krippendorff's alpha, nominal", "alpha_nominal", |a| {
-        &a.alpha_nominal
-    }),
-    ("Krippendorff's alpha, ordinal", "alpha_ordinal", |a| {
-        &a.alpha_ordinal
-    }),
-];
-
-fn agreement(pair: &Pair) -> Grid {
-    let after = pair.after.map(|a| &a.agreement);
-    let before = &pair.before.agreement;
-    let interval = |s: &Stat| {
-        s.interval
-            .map(|i| format!("{} to {}", decimals(i.low, 3), decimals(i.high, 3)))
-    };
-    let mut rows: Vec<Vec<String>> = STATS
-        .iter()
-        .map(|(name, _, of)| {
-            vec![
-                (*name).to_string(),
-                change(Some(stat(of(before))), after.map(|a| Some(stat(of(a))))),
-                change(interval(of(before)), after.map(|a| interval(of(a)))),
-            ]
-        })
-        .collect();
-    let share = |a: &Agreement, value: Option<Exact>| match value {
-        Some(v) if a.runs > 0 => Some(percent(&v, 2)),
-        _ => None,
-    };
-    let unanimous = |a: &Agreement| {
-        share(a, a.unanimity()).map(|p| format!("{p} % ({}/{})", a.unanimous, a.runs))
-    };
-    let mean = |a: &Agreement| share(a, a.mean_pairwise()).map(|p| format!("{p} %"));
-    let cohen = |a: &Agreement| a.mean_cohen().map(|k| fixed(&k, 6));
-    for (name, of) in [
-        (
-            "unanimous",
-            &unanimous as &dyn Fn(&Agreement) -> Option<String>,
-        ),
-        ("mean pairwise agreement", &mean),
-        ("mean of the pairs' Cohen's kappas", &cohen),
-    ] {
-        rows.push(vec![
-            name.into(),
-            change(of(before), after.map(of)),
-            String::new(),
-        ]);
-    }
-    Grid {
-        title: "Agreement".into(),
-        left: 1,
-        columns: ["statistic", "value", "95 % interval"]
-            .map(String::from)
-            .to_vec(),
-        rows,
-    }
-}
-
-fn pairs(pair: &Pair) -> Grid {
-    let rows = pair
-        .before
-        .agreement
-        .pairs
-        .iter()
-        .map(|p| {
-            let after = pair.after.map(|a| {
-                a.agreement
-                    .pairs
-                    .iter()
-                    .find(|q| q.first == p.first && q.second == p.second)
-            });
-            let cell = |f: &dyn Fn(&crate::score::agreement::Pair) -> Option<String>| {
-                change(f(p), after.map(|q| q.and_then(f)))
-            };
-            let kappa = |w: Weights| cell(&move |q| q.cohen(&w).map(|k| fixed(&k, 4)));
-            vec![
-                p.first.clone(),
-                p.second.clone(),
-                cell(&|q| Some(format!("{}/{}", q.agreed(), q.runs()))),
-                cell(&|q| q.agreement().map(|a| percent(&a, 2))),
-                kappa(Weights::IDENTITY),
-                kappa(Weights::LINEAR),
-                kappa(Weights::QUADRATIC),
-            ]
-        })
-        .collect();
-    let columns = [
-        "judge",
-        "judge",
-        "same / runs",
-        "same %",
-        "Cohen's kappa",
-        "linear",
-        "quadratic",
-    ];
-    Grid {
-        title: "Judges two by two".into(),
-        left: 2,
-        columns: columns.map(String::from).to_vec(),
-        rows,
-    }
 }
