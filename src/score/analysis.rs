@@ -11,7 +11,7 @@ use super::notes;
 use super::panel::PanelRule;
 use super::rank::tau_b;
 use super::read::audit::Audits;
-use super::sensitivity::{self, Judge, Span, Thresholds};
+use super::sensitivity::{self, Judge, Rankings, Span, Thresholds};
 use super::standing::{Standing, Standings};
 use super::tables::{self, By, Row, Table, find_row};
 use super::treatments::{Level, Policy, Selection, common};
@@ -69,6 +69,8 @@ pub struct Analysis<'a> {
     pub after: Option<usize>,
     /// Span of the ranks over treatments and denominators.
     pub spans: Vec<Span>,
+    /// Whether a rank differs between treatments over the same denominator.
+    pub moved: bool,
     /// The same over other thresholds.
     pub thresholds: Thresholds,
     /// What a reader should know.
@@ -142,11 +144,9 @@ impl Analysis<'_> {
         self.after.and_then(|i| self.treated.get(i))
     }
 
-    /// Whether any agent's rank differs between treatments, denominators or thresholds.
+    /// Whether an agent's rank differs between treatments or thresholds, over the same denominator.
     pub fn depends_on_auditor(&self) -> bool {
-        let wide = |spans: &[Span]| spans.iter().any(|s| !s.is_point());
-        wide(&self.spans)
-            || matches!(&self.thresholds, Thresholds::Computed { spans, .. } if wide(spans))
+        self.moved || matches!(&self.thresholds, Thresholds::Computed { moved: true, .. })
     }
 }
 
@@ -190,20 +190,21 @@ pub fn analyse<'a>(
         .iter()
         .position(|t| t.selection.level == options.level && t.selection.policy == policy)
         .filter(|_| options.level != Level::All);
-    let rankings = |t: &'_ [Treated]| -> Vec<Table> {
-        t.iter()
-            .flat_map(|t| {
-                t.tables
-                    .iter()
-                    .chain(&t.common)
-                    .filter(|t| t.by == By::Agent)
-                    .cloned()
-            })
-            .collect()
-    };
-    let base = rankings(&treated);
-    let spans = sensitivity::spans(&agents, base.iter());
-    let thresholds = thresholds(scores, reruns, &standings, audits, &options, judge, base);
+    let mut rankings = Rankings::default();
+    for t in &treated {
+        let by_agent = |tables: &[Table]| Table {
+            by: By::Agent,
+            rows: rows(tables, By::Agent).to_vec(),
+        };
+        rankings.add(by_agent(&t.tables), by_agent(&t.common));
+    }
+    let (spans, moved) = (
+        rankings.spans(&agents),
+        rankings.move_within_a_denominator(&agents),
+    );
+    let thresholds = thresholds(
+        scores, reruns, &standings, audits, &options, judge, rankings,
+    );
     let mut analysis = Analysis {
         scores,
         reruns,
@@ -212,6 +213,7 @@ pub fn analyse<'a>(
         treated,
         after,
         spans,
+        moved,
         thresholds,
         notes: Vec::new(),
     };
@@ -284,7 +286,7 @@ fn thresholds(
     audits: Option<&Audits>,
     options: &Options,
     judge: Option<&Judge>,
-    mut rankings: Vec<Table>,
+    mut rankings: Rankings,
 ) -> Thresholds {
     let Some(audits) = audits else {
         return Thresholds::NotComputed("there is no audit whose thresholds could move".into());
@@ -310,16 +312,15 @@ fn thresholds(
         changed.push((scale, differ));
         for (level, policy) in treatments(&other, &other.counts(&scores.runs), reruns.is_some()) {
             let selection = other.select(scores, reruns, level, policy);
-            rankings.push(tables::table(&selection.runs, options.rule, By::Agent));
-            rankings.push(tables::table(
-                &common(&selection.runs, &scores.agents()),
-                options.rule,
-                By::Agent,
-            ));
+            let shared = common(&selection.runs, &scores.agents());
+            let by_agent = |runs: &[&Run]| tables::table(runs, options.rule, By::Agent);
+            rankings.add(by_agent(&selection.runs), by_agent(&shared));
         }
     }
+    let agents = scores.agents();
     Thresholds::Computed {
-        spans: sensitivity::spans(&scores.agents(), rankings.iter()),
+        spans: rankings.spans(&agents),
+        moved: rankings.move_within_a_denominator(&agents),
         changed,
     }
 }

@@ -55,11 +55,41 @@ pub enum Thresholds {
         spans: Vec<Span>,
         /// (scale, runs whose standing changes).
         changed: Vec<(f64, u64)>,
+        /// Whether a rank changes over one and the same denominator.
+        moved: bool,
     },
 }
 
+/// Rankings to compare: tables by agent, without scope.
+#[derive(Debug, Clone, Default)]
+pub struct Rankings {
+    left: Vec<Table>,
+    common: Vec<Table>,
+}
+
+impl Rankings {
+    /// Adds the ranking over the runs left and that over the common items.
+    pub fn add(&mut self, left: Table, common: Table) {
+        self.left.push(left);
+        self.common.push(common);
+    }
+
+    /// The spans over all of them.
+    pub fn spans(&self, agents: &BTreeSet<&str>) -> Vec<Span> {
+        spans(agents, self.left.iter().chain(&self.common))
+    }
+
+    /// Whether a rank changes over one and the same denominator. A table in which agents lack tasks has
+    /// other ranks over the common items from the start; that is not the auditor's doing.
+    pub fn move_within_a_denominator(&self, agents: &BTreeSet<&str>) -> bool {
+        [&self.left, &self.common]
+            .into_iter()
+            .any(|tables| spans(agents, tables.iter()).iter().any(|s| !s.is_point()))
+    }
+}
+
 /// The spans of the agents over rankings (tables by agent, without scope).
-pub fn spans<'t>(agents: &BTreeSet<&str>, rankings: impl Iterator<Item = &'t Table>) -> Vec<Span> {
+fn spans<'t>(agents: &BTreeSet<&str>, rankings: impl Iterator<Item = &'t Table>) -> Vec<Span> {
     let mut spans: BTreeMap<&str, Span> = agents
         .iter()
         .map(|agent| {

@@ -62,10 +62,23 @@ impl Standing {
     }
 }
 
+/// How a run was taken out by its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TakenOut {
+    /// Its name ends as the profile's mark.
+    Marked,
+    /// The audit says so.
+    InAudit,
+    /// It is named on the command line.
+    Named,
+}
+
 /// The standing of every run, from the audit and the names.
 #[derive(Debug, Clone, Default)]
 pub struct Standings<'a> {
     by_run: BTreeMap<&'a str, Standing>,
+    /// Runs that their owner took out, and how; they stay out whatever an audit says.
+    taken_out: BTreeMap<&'a str, TakenOut>,
     /// What the audit says, by name of the scored run.
     pub audited: BTreeMap<&'a str, &'a AuditedRun>,
     /// Runs of the audit that no score table has.
@@ -91,25 +104,30 @@ impl<'a> Standings<'a> {
             any_audit: audits.is_some(),
             ..Self::default()
         };
-        let mut by_name: BTreeMap<&str, &AuditedRun> = BTreeMap::new();
+        let runs = || tables.iter().flat_map(|s| s.runs.values());
+        let scored: BTreeSet<&str> = runs().map(|r| r.name.as_str()).collect();
+        // A name with the mark and one without mean the same run, unless the tables have both.
+        let mut by_bare: BTreeMap<&str, &AuditedRun> = BTreeMap::new();
         for audited in audits.into_iter().flat_map(BTreeMap::values) {
-            by_name
-                .entry(profile.unmarked(&audited.run).0)
-                .or_insert(audited);
+            if !scored.contains(audited.run.as_str()) {
+                by_bare
+                    .entry(profile.unmarked(&audited.run).0)
+                    .or_insert(audited);
+            }
         }
-        for run in tables.iter().flat_map(|s| s.runs.values()) {
+        for run in runs() {
             let bare = profile.unmarked(&run.name).0;
             let audited = audits
                 .and_then(|a| a.get(&run.name))
-                .or_else(|| by_name.get(bare).copied());
-            let standing = match audited.map(standing) {
-                Some(Standing::Harness) => Standing::Harness,
-                _ if run.marked => Standing::Excluded,
-                Some(standing) => standing,
-                None => Standing::NotAudited,
-            };
-            out.by_run.insert(&run.name, standing);
+                .or_else(|| by_bare.get(bare).copied());
+            out.by_run
+                .insert(&run.name, audited.map_or(Standing::NotAudited, standing));
             out.audited.extend(audited.map(|a| (run.name.as_str(), a)));
+            if run.marked {
+                out.take_out(&run.name, TakenOut::Marked);
+            } else if audited.is_some_and(|a| a.excluded) {
+                out.take_out(&run.name, TakenOut::InAudit);
+            }
         }
         let seen: BTreeSet<&str> = out.audited.values().map(|a| a.run.as_str()).collect();
         out.unscored = audits
@@ -119,9 +137,23 @@ impl<'a> Standings<'a> {
             .collect();
         for name in exclude {
             let run = out.named(name, profile)?;
-            out.by_run.insert(run, Standing::Excluded);
+            out.take_out(run, TakenOut::Named);
         }
         Ok(out)
+    }
+
+    /// A run is out by its owner's word; that it is invalid, or spoilt, says more and stays.
+    fn take_out(&mut self, run: &'a str, how: TakenOut) {
+        self.taken_out.entry(run).or_insert(how);
+        let standing = self.by_run.entry(run).or_insert(Standing::Excluded);
+        if !matches!(standing, Standing::Harness | Standing::Invalid) {
+            *standing = Standing::Excluded;
+        }
+    }
+
+    /// How its owner took a run out, if so.
+    pub fn taken_out(&self, run: &Run) -> Option<TakenOut> {
+        self.taken_out.get(run.name.as_str()).copied()
     }
 
     /// The run that a name on the command line means.
@@ -150,7 +182,7 @@ impl<'a> Standings<'a> {
         let mut out = self.clone();
         for (run, standing) in &mut out.by_run {
             if let Some(new) = verdicts.get(*run)
-                && *standing != Standing::Excluded
+                && !self.taken_out.contains_key(run)
             {
                 *standing = *new;
             }
@@ -169,12 +201,7 @@ impl<'a> Standings<'a> {
 }
 
 fn standing(audited: &AuditedRun) -> Standing {
-    let judged = Standing::of_verdict(audited.verdict, audited.is_harness());
-    if audited.excluded && judged != Standing::Harness {
-        Standing::Excluded
-    } else {
-        judged
-    }
+    Standing::of_verdict(audited.verdict, audited.is_harness())
 }
 
 fn unknown_run<'r>(wanted: &str, names: impl Iterator<Item = &'r str>) -> Error {
@@ -220,5 +247,55 @@ mod tests {
             message.contains("nearest name is T1-amber-long"),
             "{message}"
         );
+    }
+
+    fn audits(text: &str) -> Audits {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        std::fs::write(&path, text).unwrap();
+        crate::score::read::audit::load(&[path]).unwrap()
+    }
+
+    #[test]
+    fn marks_names_and_audit_together() {
+        let profile = Profile::built_in().unwrap();
+        let mut scores = scores_of(&[
+            ("A", "t1", "a", "P"),
+            ("A-INVALID", "t1", "a", "P"),
+            ("B", "t2", "a", "P"),
+            ("C", "t3", "a", "P"),
+            ("D", "t4", "a", "P"),
+        ]);
+        scores.runs.get_mut("A-INVALID").unwrap().marked = true;
+        let audits = audits(
+            r#"{"run":"A-INVALID","verdict":"invalid"}
+               {"run":"B-INVALID","verdict":"invalid","excluded":true}
+               {"run":"C","verdict":"clean","excluded":"by hand"}
+               {"run":"D","verdict":"clean"}"#,
+        );
+        let exclude = ["D".to_string()];
+        let got = Standings::new(&[&scores], Some(&audits), &exclude, &profile).unwrap();
+        let stands = |run: &str| {
+            let run = &scores.runs[run];
+            (got.of(run), got.taken_out(run))
+        };
+        // The audit's A-INVALID is the table's A-INVALID; A itself was not audited.
+        assert_eq!(stands("A"), (Standing::NotAudited, None));
+        assert_eq!(
+            stands("A-INVALID"),
+            (Standing::Invalid, Some(TakenOut::Marked))
+        );
+        assert_eq!(stands("B"), (Standing::Invalid, Some(TakenOut::InAudit)));
+        assert_eq!(stands("C"), (Standing::Excluded, Some(TakenOut::InAudit)));
+        assert_eq!(stands("D"), (Standing::Excluded, Some(TakenOut::Named)));
+        // Judged again with other thresholds, what was taken out stays out.
+        let clean = scores
+            .runs
+            .keys()
+            .map(|r| (r.clone(), Standing::Clean))
+            .collect();
+        let again = got.rejudged(&clean);
+        assert_eq!(again.of(&scores.runs["B"]), Standing::Invalid);
+        assert_eq!(again.of(&scores.runs["A"]), Standing::Clean);
     }
 }

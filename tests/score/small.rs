@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use trace_audit::score::analysis::analyse;
 use trace_audit::score::read;
+use trace_audit::score::report;
 use trace_audit::score::sensitivity::Thresholds;
 use trace_audit::score::standing::{Standing, Standings};
 use trace_audit::score::treatments::{Level, Policy};
@@ -239,7 +240,7 @@ fn thresholds_move_the_ranking() {
         Some(&judge),
     )
     .unwrap();
-    let Thresholds::Computed { spans, changed } = &result.thresholds else {
+    let Thresholds::Computed { spans, changed, .. } = &result.thresholds else {
         panic!()
     };
     // At 40 one more is invalid (amber's 45), at 60 birch's 55 is not.
@@ -251,6 +252,15 @@ fn thresholds_move_the_ranking() {
     // Without its PASS birch shares the last rank already; amber keeps the first everywhere.
     assert_eq!((span(&result.spans, 2), span(spans, 0)), ((2, 3), (1, 1)));
     assert!(result.depends_on_auditor());
+    let mut json = Vec::new();
+    report::by_name("json")
+        .unwrap()
+        .write(&result, &mut json)
+        .unwrap();
+    assert_eq!(
+        crate::formats::schema_errors(std::str::from_utf8(&json).unwrap()),
+        [""; 0]
+    );
 
     // One run without numbers: said, not guessed.
     let none = |_: &read::audit::AuditedRun, _: f64| None;
@@ -266,4 +276,25 @@ fn thresholds_move_the_ranking() {
     assert!(
         matches!(&result.thresholds, Thresholds::NotComputed(why) if why.contains("A1-amber-long-20310502"))
     );
+}
+
+/// An agent that lacks tasks has another rank over the common items, which is not the auditor's doing.
+#[test]
+fn a_gap_in_the_table_is_not_the_auditors_doing() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = file(
+        dir.path(),
+        "t.csv",
+        "task,agent,verdict\nt1,amber,FAIL\nt2,amber,PASS\nt3,amber,PASS\nt1,birch,PASS\nt2,birch,FAIL\n\
+         t1,cedar,PASS\nt2,cedar,PASS\nt4,cedar,PASS\nt4,dogwood,FAIL\nt1,dogwood,FAIL\nt2,dogwood,FAIL\n",
+    );
+    let case = Case::new(&[table]).rule(1, 1).exclude(&["t4-dogwood"]);
+    let analysis = case.analysis();
+    let amber = &analysis.spans[0];
+    // 2 of 3 against 1 of 2; over t1 and t2 both have one.
+    assert_eq!((amber.best, amber.worst), (Some(2), Some(2)));
+    let birch = &analysis.spans[1];
+    assert_eq!((birch.best, birch.worst), (Some(2), Some(3)));
+    assert!(!analysis.depends_on_auditor());
+    assert!(case.report("text").contains("differ from the start"));
 }

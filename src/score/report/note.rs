@@ -5,7 +5,7 @@ use super::view::{Block, Grid, treatment_words};
 use crate::score::analysis::{Analysis, Treated};
 use crate::score::exact::fixed;
 use crate::score::model::Run;
-use crate::score::standing::Standing;
+use crate::score::standing::{Standing, TakenOut};
 use crate::score::tables::By;
 
 /// One run that is not shown to be clean.
@@ -59,20 +59,21 @@ fn entry(analysis: &Analysis, run: &Run, standing: Standing, gone: Option<Option
         Some(error) if a.verdict.is_none() => error.clone(),
         _ => a.reason.clone(),
     });
-    let reason = match standing {
-        Standing::Excluded if run.marked => "its name marks it as taken out".to_string(),
-        Standing::Excluded if !audited.is_some_and(|a| a.excluded) => {
-            let audit = audited.zip(audit_reason.filter(|r| !r.is_empty()));
-            let audit = audit.map(|(a, r)| {
-                format!(
-                    "; audit: {}, {r}",
-                    a.verdict.map_or("not judged", |v| v.name())
-                )
-            });
-            format!("named to be left out{}", audit.unwrap_or_default())
-        }
-        _ => audit_reason.unwrap_or_default(),
-    };
+    let taken_out = analysis.standings.taken_out(run).map(|how| match how {
+        TakenOut::Marked => "its name marks it as taken out",
+        TakenOut::InAudit => "the audit lists it as taken out",
+        TakenOut::Named => "named to be left out",
+    });
+    let audited_as = audited
+        .and_then(|a| a.verdict)
+        .map(|v| format!("audit: {}", v.name()));
+    let said = [
+        audit_reason.filter(|r| !r.is_empty()),
+        taken_out.map(String::from),
+        // Otherwise the standing says it.
+        audited_as.filter(|_| standing == Standing::Excluded),
+    ];
+    let reason = said.into_iter().flatten().collect::<Vec<_>>().join(", ");
     Entry {
         run: run.name.clone(),
         standing,

@@ -356,16 +356,20 @@ fn sensitivity(analysis: &Analysis) -> Vec<Block> {
             "Yes. Over {rankings} rankings (every treatment, both denominators) ranks move: {}.",
             moved.join(", ")
         )
-    } else {
+    } else if analysis.spans.iter().all(Span::is_point) {
         format!(
             "No. Every agent has the same rank in all {rankings} rankings (every treatment, both denominators)."
         )
+    } else {
+        "No. Over either denominator every agent has the same rank under every treatment (the two \
+         denominators differ from the start: some agents lack tasks)."
+            .to_string()
     };
     match &analysis.thresholds {
         Thresholds::NotComputed(why) => {
             words.push_str(&format!(" Thresholds of the audit were not moved: {why}."));
         }
-        Thresholds::Computed { spans, changed } => {
+        Thresholds::Computed { spans, changed, .. } => {
             let changed: Vec<String> = changed
                 .iter()
                 .map(|(scale, n)| format!("{n} at {:.0} %", scale * 100.0))
