@@ -136,7 +136,7 @@ pub fn verdicts_at(audits: &Audits, judge: Option<&Judge>) -> Result<Vec<(f64, R
         return Err(if measured {
             "nothing here can judge the runs again".into()
         } else {
-            "the audit holds verdicts without the numbers (`measures`) that would let them be judged again".into()
+            "the audit holds verdicts without the numbers (member measures) that would let them be judged again".into()
         });
     };
     let mut out = Vec::new();
@@ -145,7 +145,7 @@ pub fn verdicts_at(audits: &Audits, judge: Option<&Judge>) -> Result<Vec<(f64, R
         for audited in audits.values().filter(|a| a.verdict.is_some()) {
             let Some(standing) = judge(audited, scale) else {
                 return Err(format!(
-                    "the audit does not carry the numbers behind the verdict of {} (member `measures`)",
+                    "the audit does not carry the numbers behind the verdict of {} (member measures)",
                     audited.run
                 ));
             };

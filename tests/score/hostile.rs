@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use proptest::prelude::*;
 use trace_audit::score::read;
 use trace_audit::score::standing::Standings;
 
 use crate::common::{Case, file, profile};
+use crate::small::sample;
 
 const HEAD: &str = "run,task,agent,evaluator,verdict,score_a,score_b,score_c\n";
 
@@ -221,4 +223,53 @@ fn runs_marked_as_taken_out_are_listed_and_left_out() {
     );
     let text = case.report("text");
     assert!(text.contains("its name marks it as taken out"), "{text}");
+}
+
+/// The bytes with some of them changed, doubled or cut off.
+fn damage(bytes: &[u8], changes: &[(usize, u8, u8)]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for (at, kind, byte) in changes {
+        let at = at % bytes.len().max(1);
+        match kind % 4 {
+            0 => bytes.insert(at, *byte),
+            1 => bytes.truncate(at.max(1)),
+            2 => drop(bytes.drain(at..(at + 7).min(bytes.len()))),
+            _ => {
+                if let Some(b) = bytes.get_mut(at) {
+                    *b = *byte;
+                }
+            }
+        }
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Whatever is done to a table or an audit, the answer is a report or an error, never a panic; and
+    /// a report never counts more than there is.
+    #[test]
+    fn damaged_inputs(
+        table in proptest::collection::vec((any::<usize>(), any::<u8>(), prop_oneof![Just(b'"'), Just(b','), Just(b'\n'), any::<u8>()]), 0..4),
+        audit in proptest::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 0..3),
+        wide in any::<bool>(),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let name = if wide { "wide.csv" } else { "long.csv" };
+        let bytes = std::fs::read(sample(name)).unwrap();
+        let path = file(dir.path(), "t.csv", damage(&bytes, &table));
+        let bytes = std::fs::read(sample("audit.jsonl")).unwrap();
+        let audits = read::audit::load(&[file(dir.path(), "a.jsonl", damage(&bytes, &audit))]);
+        if let Ok(scores) = read::load(&[path], &profile()) {
+            prop_assert!(scores.ratings() <= 48);
+            let mut case = Case::of(scores).rule(1, 1);
+            case.audits = audits.ok();
+            if case.scores.ratings() > 0 {
+                for format in trace_audit::score::report::FORMATS {
+                    prop_assert!(!case.report(format.name()).is_empty());
+                }
+            }
+        }
+    }
 }

@@ -53,8 +53,9 @@ fn table(grid: &Grid, out: &mut dyn Write) -> io::Result<()> {
 
 /// Takes the meaning off every character that Markdown or HTML gives one to, wherever it stands.
 fn escape(text: &str) -> String {
+    let text = visible(text);
     let mut out = String::with_capacity(text.len());
-    for c in visible(text).chars() {
+    for c in text.chars() {
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
@@ -63,13 +64,11 @@ fn escape(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            // Automatic links.
-            ':' => out.push_str("&#58;"),
             _ => out.push(c),
         }
     }
-    // A line that begins as a list item or a number would be one.
-    out
+    // Bare addresses would become links.
+    out.replace("://", "&#58;//").replace("www.", "www&#46;")
 }
 
 #[cfg(test)]
@@ -82,6 +81,7 @@ mod tests {
             escape("a_b|c *d* <img> [x](y)"),
             "a\\_b\\|c \\*d\\* &lt;img&gt; \\[x\\](y)"
         );
+        assert_eq!(escape("http://x www.y"), "http&#58;//x www&#46;y");
         assert_eq!(escape("x\ny\u{202E}"), "x\\\\u{a}y\\\\u{202e}");
     }
 }

@@ -1,5 +1,7 @@
 //! What a report shows to people, as headings, sentences and tables without any markup.
 
+use std::collections::BTreeMap;
+
 use super::cells::{NOTHING, change, decimals, signed, stat};
 use super::{agreement, note};
 use crate::score::analysis::{Analysis, Treated};
@@ -117,10 +119,22 @@ fn head(analysis: &Analysis) -> Vec<Block> {
                 .iter()
                 .filter(|l| l.replaced_by.is_some())
                 .count();
+            let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+            for gone in &s.left_out {
+                *counts.entry(gone.standing.name()).or_default() += 1;
+            }
+            let counts: Vec<String> = counts
+                .iter()
+                .map(|(name, n)| format!("{n} {name}"))
+                .collect();
+            let counts = if counts.is_empty() {
+                "none".into()
+            } else {
+                counts.join(", ")
+            };
             out.push(Block::Text(format!(
-                "Before: all runs. After: {}; {} left out, {replaced} of them replaced. Policy: {}.",
+                "Before: all runs. After: {}; left out: {counts}; {replaced} replaced. Policy: {}.",
                 treatment_words(s.level, s.policy),
-                s.left_out.len(),
                 s.policy.words(),
             )));
         }
@@ -140,7 +154,7 @@ pub(super) fn interval_text(row: &Row) -> Option<String> {
 
 fn groups(pair: &Pair, by: By, title: &str) -> Grid {
     let labels: &[&str] = match by {
-        By::All => &["runs"],
+        By::All => &["group"],
         By::Agent => &["agent"],
         By::Family => &["family"],
         By::Prompt => &["prompt"],
