@@ -20,6 +20,7 @@ pub mod patch;
 pub mod provenance;
 pub mod report;
 pub mod rules;
+pub mod score;
 pub mod shell;
 pub mod similarity;
 pub mod trace;
