@@ -13,6 +13,8 @@
 //! [`rules`] knows events and no JSON; [`similarity`] knows patches and no traces; [`verdict`] is a
 //! pure function of one struct of measurements; only the binary prints.
 
+#![cfg_attr(test, allow(clippy::string_slice, reason = "tests may stop on the first surprise"))]
+
 pub mod audit;
 pub mod error;
 pub mod experiment;

@@ -52,6 +52,7 @@ pub(super) fn report(
         trace: facts.trace.as_ref().map(|t| trace_info(t, facts)),
         similarity: facts.comparison.as_ref().map(|c| c.similarity.clone()),
         provenance: facts.provenance.clone(),
+        measures: Some(facts.measures.clone()),
         findings: facts.rules.findings.clone(),
         inputs: inputs_info(inputs, facts),
         unchecked,

@@ -5,6 +5,7 @@ mod events;
 mod init;
 mod output;
 mod rules;
+mod score;
 
 use std::panic;
 use std::process::ExitCode;
@@ -54,6 +55,8 @@ enum Command {
     Events(events::EventsArgs),
     /// List the rules and run their tests
     Rules(rules::RulesArgs),
+    /// Recompute a score table without the leaked runs
+    Score(score::ScoreArgs),
     /// Write a commented trace-audit.toml
     Init(init::InitArgs),
 }
@@ -94,6 +97,7 @@ fn run(
         Some(Command::Audit(args)) => audit::run(&args, terminal),
         Some(Command::Events(args)) => events::run(&args, terminal),
         Some(Command::Rules(args)) => rules::run(&args, terminal),
+        Some(Command::Score(args)) => score::run(&args, terminal),
         Some(Command::Init(args)) => init::run(&args, terminal),
     }
 }

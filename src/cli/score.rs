@@ -1,18 +1,24 @@
 //! `trace-audit score`: what remains of a ranking when the leaks are out.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
+use serde::Deserialize;
 use trace_audit::score::analysis::{Options, analyse};
 use trace_audit::score::bootstrap::Settings;
 use trace_audit::score::panel::PanelRule;
 use trace_audit::score::profile::{Field, Profile};
 use trace_audit::score::read;
 use trace_audit::score::report;
-use trace_audit::score::standing::Standings;
+use trace_audit::score::read::audit::AuditedRun;
+use trace_audit::score::standing::{Standing, Standings};
 use trace_audit::score::treatments::Level;
+use trace_audit::verdict::judge::judge;
+use trace_audit::verdict::measures::Measures;
+use trace_audit::verdict::policy::Policy;
 use trace_audit::{Error, Result};
+
+use super::output::Terminal;
 
 /// Score before and after: counts, rates, ranks and agreement of the judges with and without the runs
 /// that an audit (or you) found leaked.
@@ -73,6 +79,15 @@ pub(crate) struct ScoreArgs {
     #[arg(short, long, value_name = "FORMAT", default_value = "text",
           value_parser = PossibleValuesParser::new(report::FORMATS.map(|f| f.name())))]
     pub(crate) format: String,
+
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Policy whose thresholds are moved by 20 % to see whether a rank depends on them: the one of
+    /// the audit
+    #[arg(long, value_name = "NAME|FILE", default_value = "default")]
+    pub(crate) policy: String,
 }
 
 /// Reads `FIELD=HEADER`.
@@ -97,7 +112,7 @@ fn column(text: &str) -> std::result::Result<(Field, Vec<String>), String> {
 /// # Errors
 ///
 /// Those of [`trace_audit::Error`], with its exit codes, and those of the writer.
-pub(crate) fn run(args: &ScoreArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
+pub(crate) fn run(args: &ScoreArgs, terminal: &Terminal) -> anyhow::Result<u8> {
     let profile = profile(args)?;
     let scores = read::load(&args.scores, &profile)?;
     let reruns = match args.reruns.as_slice() {
@@ -127,14 +142,28 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
         standings,
         audits.as_ref(),
         options,
-        None,
+        Some(&judge_again(&Policy::load(&args.policy)?)),
     )?;
     let format = report::by_name(&args.format).ok_or_else(|| Error::Usage {
         what: format!("there is no format `{}`", args.format),
         fix: "choose one of text, json, markdown, csv, latex".into(),
     })?;
-    format.write(&analysis, out)?;
+    terminal.data(args.output.as_deref(), |out| {
+        Ok(format.write(&analysis, out)?)
+    })?;
     Ok(0)
+}
+
+/// Judges an audited run again with the thresholds of `policy` multiplied.
+fn judge_again(policy: &Policy) -> impl Fn(&AuditedRun, f64) -> Option<Standing> + '_ {
+    move |run, scale| {
+        let measures = Measures::deserialize(run.measures.as_ref()?).ok()?;
+        let judgement = judge(&measures, &policy.scaled(scale));
+        Some(Standing::of_verdict(
+            Some(judgement.verdict),
+            judgement.is_harness(),
+        ))
+    }
 }
 
 /// The profile with the options over it.

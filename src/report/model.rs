@@ -9,7 +9,7 @@ use crate::trace::TraceFileReport;
 use crate::trace::event::Coverage;
 use crate::verdict::check::Reason;
 use crate::verdict::judge::{AuthorLabel, Flag};
-use crate::verdict::measures::Verdict;
+use crate::verdict::measures::{Measures, Verdict};
 
 /// Version of the report's shape.
 pub const SCHEMA: &str = "trace-audit/1";
@@ -106,6 +106,9 @@ pub struct RunReport {
     pub similarity: Option<Similarity>,
     /// Where the lines came from; `None` without GT or trace.
     pub provenance: Option<Provenance>,
+    /// All numbers the verdict was computed from; `None` with an error. With these and another
+    /// policy the run can be judged again.
+    pub measures: Option<Measures>,
     /// What the rules found, by place.
     pub findings: Vec<Finding>,
     /// The inputs.
@@ -143,6 +146,7 @@ impl RunReport {
             trace: None,
             similarity: None,
             provenance: None,
+            measures: None,
             findings: Vec::new(),
             inputs: InputsInfo::default(),
             unchecked: Vec::new(),

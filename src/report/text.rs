@@ -317,11 +317,10 @@ fn write_provenance(run: &RunReport, style: Style, out: &mut dyn Write) -> io::R
         return Ok(());
     };
     let lang = style.lang;
-    if let Some(ledger) = &provenance.ledger {
-        if let Some(line) = ledger_line(lang, ledger) {
+    if let Some(ledger) = &provenance.ledger
+        && let Some(line) = ledger_line(lang, ledger) {
             writeln!(out, "  {line}")?;
         }
-    }
     let shown = if style.verbose {
         provenance.exposures.len()
     } else {

@@ -43,7 +43,7 @@ impl Verdict {
 }
 
 /// What is known about the GT.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GtState {
     /// The task has none, or it was not given.
@@ -56,7 +56,7 @@ pub enum GtState {
 }
 
 /// What is known about the agent's patch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatchState {
     /// There is no work tree and no patch file.
@@ -71,7 +71,7 @@ pub enum PatchState {
 }
 
 /// The strongest admission in the trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Admission {
     /// How sure.
     pub confidence: Confidence,
@@ -85,7 +85,8 @@ pub struct Admission {
 /// `x`, `obtained`, `applied`, `admission`, `intent_names_own` (and, for the `seed` policy,
 /// `containment`, `file_containment`, `hand_written_identical`): more of them is never judged milder.
 /// `coverage`, `shared_typed` and `fetched` (when false) are *exculpatory*.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Measures {
     /// What is known about the GT.
     pub gt: GtState,

@@ -5,6 +5,7 @@
 //! file: a key that it does not have, or has with another type, is an error that names the line.
 
 mod file;
+mod scale;
 
 use std::fmt::Write as _;
 
