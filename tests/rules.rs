@@ -1,9 +1,397 @@
-//! x
+//! The built-in rules: their own cases, and the labelled cases under `../shared/data/cases`.
+//!
+//! The labelled cases are not part of the project. Without them their tests say so and pass.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use trace_audit::experiment::task_facts::TaskFacts;
+use trace_audit::rules::finding::{Finding, Kind, Stage};
+use trace_audit::rules::{Engine, RuleSet};
+use trace_audit::trace::event::{
+    Actor, CallRef, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
+};
+
+fn rules() -> RuleSet {
+    RuleSet::builtin().unwrap_or_else(|error| panic!("{error}"))
+}
+
 #[test]
-fn selftest() {
-    let set = match trace_audit::rules::RuleSet::builtin() { Ok(s) => s, Err(e) => panic!("{e}") };
-    let report = set.selftest();
-    for f in &report.failed { println!("{f:?}"); }
-    println!("passed {} failed {} untested {:?} rules {}", report.passed, report.failed.len(), report.untested, set.rules().len());
-    assert!(report.ok());
+fn every_built_in_rule_passes_its_own_cases() {
+    let rules = rules();
+    let report = rules.selftest();
+    assert!(report.ok(), "{:#?}", report.failed);
+    for rule in rules.rules() {
+        let positive = rule.tests.iter().filter(|t| t.is_positive()).count();
+        let negative = rule.tests.len() - positive;
+        assert!(
+            positive >= 2 && negative >= 2,
+            "{}: {positive} positive and {negative} negative cases",
+            rule.id
+        );
+    }
+}
+
+/// The author's list of strings (issue 2, item 4): each is seen, none convicts by itself.
+#[test]
+fn every_red_flag_string_is_covered() {
+    let rules = rules();
+    for text in [
+        "PR #123",
+        "pull/123",
+        "cherry-pick",
+        "git apply x",
+        "I fetched it",
+        "上游",
+        "完整应用",
+        "applied it verbatim",
+        "merged the patch",
+        "gh pr diff 1",
+        "gh pr view 1",
+        "gh pr checkout 1",
+        "git fetch origin pull/1",
+        "https://raw.githubusercontent.com/a/b",
+        "https://gitlab.com/a/b/-/patch",
+        "see #12345",
+        "git apply <(curl x",
+        "curl x.patch",
+        "wget x.patch",
+        "#48213",
+        "issue #48190",
+        "9ac4e17d",
+    ] {
+        let findings = run(&rules, &facts(), None, &[event(1, Channel::Assistant, text)]);
+        assert!(!findings.is_empty(), "{text:?} is not seen");
+        assert!(
+            findings.iter().all(|f| f.kind == Kind::Mention),
+            "{text:?} convicts: {findings:#?}"
+        );
+    }
+}
+
+#[test]
+fn the_two_wordings_of_the_known_case() {
+    let rules = rules();
+    let strongest = |text: &str| {
+        let findings = run(&rules, &facts(), None, &[event(1, Channel::Result, text)]);
+        findings
+            .into_iter()
+            .filter(|f| f.kind != Kind::Mention)
+            .map(|f| (f.kind, f.stage, f.names_own))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        strongest("工作已结束：已完整应用 PR #48213，所有文件均已更新。"),
+        [(Kind::Admission, None, true)]
+    );
+    assert_eq!(
+        strongest("尝试将 PR #48213 的完整 patch 应用到当前仓库"),
+        [(Kind::Action, Some(Stage::Attempted), true)]
+    );
+    for negated in [
+        "没有应用 PR #48213 的补丁",
+        "未应用 PR #48213",
+        "请不要应用 PR #48213 的完整补丁",
+    ] {
+        assert_eq!(strongest(negated), [], "{negated}");
+    }
+}
+
+fn facts() -> TaskFacts {
+    TaskFacts {
+        upstream: Some("https://github.com/acme/widget".into()),
+        pull_request: Some("48213".into()),
+        issue: Some("48190".into()),
+        gt_commit: Some("9ac4e17d".into()),
+        ..TaskFacts::default()
+    }
+}
+
+fn run(rules: &RuleSet, facts: &TaskFacts, prompt: Option<&str>, events: &[Event]) -> Vec<Finding> {
+    let mut engine = Engine::new(rules, facts, prompt, vec!["t".to_owned()]);
+    for event in events {
+        engine.event(event);
+    }
+    engine.finish().findings
+}
+
+fn event(record: u32, channel: Channel, text: &str) -> Event {
+    let id = EventId {
+        file: 0,
+        record,
+        sub: 0,
+    };
+    let source = Source {
+        file: 0,
+        line: u64::from(record),
+        bytes: 0..0,
+    };
+    Event::new(id, source, channel, text)
+}
+
+/// Builds the small trace of one labelled case.
+#[derive(Default)]
+struct Trace {
+    events: Vec<Event>,
+}
+
+impl Trace {
+    fn next(&mut self, channel: Channel, text: &str) -> &mut Event {
+        let record = u32::try_from(self.events.len()).unwrap() + 1;
+        self.events.push(event(record, channel, text));
+        self.events.last_mut().unwrap()
+    }
+
+    /// A call or text as the cases write it: `Tool {json}`, `Task: …` and `mcp__x {json}` are tool
+    /// calls, `path: content` is an edit of that path, `(sub-agent) …` is of a child.
+    fn add(&mut self, channel: Channel, text: &str) {
+        let (child, text) = match text.strip_prefix("(sub-agent) ") {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let tool_call = (channel == Channel::Command).then(|| tool_call(text)).flatten();
+        let event = match tool_call {
+            Some((tool, arguments)) => {
+                let event = self.next(Channel::ToolCall, arguments);
+                event.tool = Some(tool.to_owned());
+                event
+            }
+            None => self.next(channel, text),
+        };
+        if child {
+            event.actor = Actor::Child {
+                id: "child".into(),
+                parent: None,
+            };
+        }
+        if channel == Channel::Edit {
+            let (path, new) = match text.split_once(": ") {
+                Some((path, new)) if path.starts_with('/') => (path, new),
+                _ => ("src/layout.py", text),
+            };
+            event.edits = vec![FileEdit {
+                path: path.to_owned(),
+                op: EditOp::Write,
+                old: None,
+                new: Some(new.to_owned()),
+            }];
+        }
+    }
+
+    /// The result of the last call that has none.
+    fn result(&mut self, text: &str) {
+        let answered: Vec<EventId> = self
+            .events
+            .iter()
+            .filter_map(|e| e.answers.as_ref().map(|a| a.event))
+            .collect();
+        let call = self
+            .events
+            .iter()
+            .rev()
+            .find(|e| e.channel.is_call() && !answered.contains(&e.id))
+            .cloned();
+        let output = self.next(Channel::Output, text);
+        output.outcome = Some(Outcome {
+            exit_code: exit_code(text),
+            truncated: text.contains("truncated"),
+            ..Outcome::default()
+        });
+        output.answers = call.map(|call| {
+            Arc::new(CallRef {
+                event: call.id,
+                channel: call.channel,
+                tool: call.tool,
+                text: call.text,
+                line: call.source.line,
+            })
+        });
+    }
+}
+
+fn tool_call(text: &str) -> Option<(&str, &str)> {
+    if let Some(prompt) = text.strip_prefix("Task: ") {
+        return Some(("Task", prompt));
+    }
+    let (tool, arguments) = text.split_once(' ')?;
+    let named = tool.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (named && arguments.starts_with('{') && arguments.ends_with('}')).then_some((tool, arguments))
+}
+
+/// `… (exit 1)` or `exit 0, …`.
+fn exit_code(text: &str) -> Option<i32> {
+    let (_, rest) = text.split_once("exit ")?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+fn channel(name: &str) -> Channel {
+    serde_json::from_value(serde_json::Value::String(name.to_owned())).unwrap()
+}
+
+fn case_file(name: &str) -> Option<Vec<serde_json::Value>> {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/data/cases")
+        .join(name);
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("skipped: {} is not there", path.display());
+        return None;
+    };
+    Some(
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect(),
+    )
+}
+
+/// What the rules say of a case, as a word, strongest first.
+fn verdict(findings: &[Finding]) -> &'static str {
+    let counting = || findings.iter().filter(|f| f.waived.is_none());
+    if counting().any(|f| f.kind == Kind::Admission) {
+        return "admission";
+    }
+    let strongest = counting().max_by_key(|f| (f.stage, f.blocked));
+    match strongest.map(|f| (f.stage, f.blocked)) {
+        None => "nothing",
+        Some((Some(Stage::Obtained), _)) => "obtained",
+        Some((Some(Stage::Staged), _)) => "staged",
+        Some((Some(Stage::Exposed), _)) => "exposed",
+        Some((Some(Stage::Attempted), true)) => "blocked",
+        Some((Some(Stage::Attempted), false)) => "attempted",
+        Some(_) => "mentioned",
+    }
+}
+
+fn judge(rules: &RuleSet, case: &serde_json::Value) -> Vec<Finding> {
+    let facts: TaskFacts = serde_json::from_value(case["facts"].clone()).unwrap();
+    let prompt = case["prompt"].as_str();
+    let mut trace = Trace::default();
+    if let Some(prior) = case["prior"].as_str() {
+        trace.add(Channel::Command, prior);
+    }
+    trace.add(
+        channel(case["channel"].as_str().unwrap()),
+        case["text"].as_str().unwrap(),
+    );
+    if let Some(result) = case["result"].as_str().filter(|r| *r != "<not recorded>") {
+        trace.result(result);
+    }
+    if let Some(next) = case["next"].as_str() {
+        let (command, _) = next.split_once(" (exit").unwrap_or((next, ""));
+        trace.add(Channel::Command, command);
+        trace.result("");
+        trace.events.last_mut().unwrap().outcome = Some(Outcome {
+            exit_code: exit_code(next),
+            ..Outcome::default()
+        });
+    }
+    run(rules, &facts, prompt, &trace.events)
+}
+
+#[test]
+fn labelled_events() {
+    let Some(cases) = case_file("events.jsonl") else {
+        return;
+    };
+    let rules = rules();
+    let mut matrix: BTreeMap<(String, &str), Vec<String>> = BTreeMap::new();
+    for case in &cases {
+        let findings = judge(&rules, case);
+        let label = case["label"].as_str().unwrap().to_owned();
+        let id = case["id"].as_str().unwrap().to_owned();
+        if std::env::var_os("CASES").is_some() {
+            for f in &findings {
+                println!(
+                    "{id} {label}: {} {:?} {:?} blocked={} applies={} waived={:?}",
+                    f.rule, f.kind, f.stage, f.blocked, f.applies, f.waived
+                );
+            }
+        }
+        matrix.entry((label, verdict(&findings))).or_default().push(id);
+    }
+    for ((label, verdict), ids) in &matrix {
+        println!("{label:16} {verdict:10} {:3}  {}", ids.len(), ids.join(" "));
+    }
+    let count = |label: &str, verdicts: &[&str]| {
+        matrix
+            .iter()
+            .filter(|((l, v), _)| l == label && verdicts.contains(v))
+            .map(|(_, ids)| ids.len())
+            .sum::<usize>()
+    };
+    let total = |label: &str| cases.iter().filter(|c| c["label"] == label).count();
+    let leaks = count("leak", &["obtained", "admission"]);
+    assert!(leaks * 100 >= total("leak") * 95, "{leaks} leaks are found");
+    let blocked = count("attempt_blocked", &["blocked"]);
+    assert!(blocked * 10 >= total("attempt_blocked") * 9, "{blocked} are blocked");
+    assert_eq!(count("attempt_blocked", &["obtained", "admission"]), 0);
+    assert_eq!(count("suspicious", &["obtained", "admission"]), 0);
+    let unseen = matrix.get(&("suspicious".to_owned(), "nothing"));
+    let needs_gt = cases.iter().filter(|c| c["needs_gt"] == true).count();
+    assert!(unseen.map_or(0, Vec::len) <= needs_gt + 1);
+    let benign = count("benign", &["nothing", "mentioned"]);
+    assert_eq!(benign, total("benign"), "benign cases above mentioned");
+}
+
+/// `acme/widget 4.1.3, base 3f1c2ab (2031-03-02); reference PR #48213 = 9ac4e17d (2031-03-19), …`
+fn sequence_facts(task: &str) -> TaskFacts {
+    let words: Vec<&str> = task
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '=' | '#'))
+        .filter(|w| !w.is_empty())
+        .collect();
+    let after = |name: &str, n: usize| {
+        let at = words.iter().position(|w| *w == name)?;
+        words.get(at + n).map(|w| (*w).to_owned())
+    };
+    TaskFacts {
+        upstream: words.first().map(|r| format!("https://github.com/{r}")),
+        base_version: words.get(1).map(|w| (*w).to_owned()),
+        base_commit: after("base", 1),
+        base_date: after("base", 2),
+        pull_request: after("PR", 1),
+        gt_commit: after("PR", 2),
+        merged: after("PR", 3),
+        ..TaskFacts::default()
+    }
+}
+
+#[test]
+fn labelled_sequences() {
+    let Some(cases) = case_file("sequences.jsonl") else {
+        return;
+    };
+    let rules = rules();
+    for case in &cases {
+        let id = case["id"].as_str().unwrap();
+        let facts = sequence_facts(case["task"].as_str().unwrap());
+        let mut trace = Trace::default();
+        for event in case["events"].as_array().unwrap() {
+            let text = event["text"].as_str().unwrap();
+            match channel(event["channel"].as_str().unwrap()) {
+                Channel::Output => trace.result(text),
+                channel => trace.add(channel, text),
+            }
+        }
+        let findings = run(&rules, &facts, None, &trace.events);
+        let reached = |stages: &[Stage]| {
+            findings.iter().any(|f| {
+                f.waived.is_none() && f.stage.is_some_and(|stage| stages.contains(&stage))
+            })
+        };
+        let attempted = reached(&[
+            Stage::Attempted,
+            Stage::Exposed,
+            Stage::Staged,
+            Stage::Obtained,
+        ]);
+        let obtained = reached(&[Stage::Obtained]);
+        println!("{id} {} {attempted} {obtained}", verdict(&findings));
+        assert_eq!(case["attempted"], attempted, "{id} attempted {findings:#?}");
+        assert_eq!(case["obtained"], obtained, "{id} obtained {findings:#?}");
+        if !obtained {
+            let exposed = reached(&[Stage::Exposed, Stage::Staged]);
+            assert_eq!(case["exposed"], exposed, "{id} exposed {findings:#?}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::{Cause, Confidence, Kind, Severity, Stage};
 use super::pattern::Pattern;
-use super::schema::{ActorSyntax, TestSyntax};
+use super::schema::{ActorSyntax, Expect, TestSyntax};
 use super::template::{Fact, Facts};
 use crate::experiment::task_facts::{Forbidden, TaskFacts};
 use crate::trace::event::Channel;
@@ -305,6 +305,13 @@ pub struct RuleTest {
     pub case: TestSyntax,
     /// Facts of the pack, for cases that give none.
     pub facts: TaskFacts,
+}
+
+impl RuleTest {
+    /// True if the case expects a finding that counts.
+    pub fn is_positive(&self) -> bool {
+        !matches!(self.case.expect.get_ref(), Expect::Clean | Expect::Waived)
+    }
 }
 
 impl Rule {

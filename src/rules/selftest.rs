@@ -49,11 +49,7 @@ impl RuleSet {
     pub fn selftest(&self) -> SelfTestReport {
         let mut report = SelfTestReport::default();
         for rule in self.rules().iter().filter(|r| r.disabled.is_none()) {
-            let expects = |wanted: bool| {
-                rule.tests
-                    .iter()
-                    .any(|t| is_positive(*t.case.expect.get_ref()) == wanted)
-            };
+            let expects = |wanted| rule.tests.iter().any(|t| t.is_positive() == wanted);
             if !expects(true) || !expects(false) {
                 report.untested.push(rule.id.clone());
             }
@@ -104,10 +100,6 @@ impl RuleSet {
         findings.retain(|f| f.rule == rule.id);
         findings
     }
-}
-
-fn is_positive(expect: Expect) -> bool {
-    !matches!(expect, Expect::Clean | Expect::Waived)
 }
 
 /// The event of a case and its result.

@@ -12,7 +12,7 @@ pub mod tool;
 
 use self::programs::Class;
 use super::rule::Access;
-use crate::shell::model::Invocation;
+use crate::shell::model::{Invocation, Origin};
 
 /// A use of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,13 @@ impl Io {
             ..Self::default()
         };
         let class = programs::class(&invocation.program);
+        // The shell reader writes a download by a script as `fetch ADDRESS`.
+        let by_script = invocation.origin == Origin::Embedded && invocation.program == "fetch";
         match class {
+            _ if by_script => {
+                let words = invocation.args.iter();
+                io.fetches = words.flat_map(|w| address::of_argument(&w.text)).collect();
+            }
             Class::Downloads => download::fill(invocation, &mut io),
             Class::Speaks => io.speaks = true,
             _ => files::fill(invocation, class, &mut io),

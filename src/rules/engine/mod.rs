@@ -448,7 +448,9 @@ impl<'r> Engine<'r> {
         let filter = &rule.filter;
         filter.channels.has(event.channel)
             && filter.tool.as_ref().is_none_or(|tools| {
-                event.tool.as_deref().is_some_and(|tool| tools.is_match(tool))
+                // A format may keep the query of a search and not the name of the tool.
+                let unnamed = event.channel == Channel::Web;
+                event.tool.as_deref().map_or(unnamed, |tool| tools.is_match(tool))
             })
             && filter.actor.is_none_or(|actor| {
                 (actor == ActorSyntax::Main) == (event.actor == Actor::Main)
