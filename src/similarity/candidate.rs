@@ -63,9 +63,13 @@ pub fn measure(reference: &Reference<'_>, candidate: &Candidate<'_>) -> Measured
         measured
             .lines
             .extend(code().map(|line| reference.number(&line.text)));
-        let texts = || code().map(|line| line.code.as_str());
-        measured.grams.extend(reference.grams.find(texts()));
-        measured.shapes.extend(reference.shapes.find(texts()));
+        let stream = reference
+            .vocabulary
+            .read(code().map(|line| line.code.as_str()));
+        measured.grams.extend(reference.grams.find(&stream.tokens));
+        measured
+            .shapes
+            .extend(reference.shapes.find(&stream.shapes));
         measured.blocks.extend(
             prepared
                 .iter()

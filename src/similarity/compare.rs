@@ -83,19 +83,7 @@ pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
     let scopes = scope::decide(inputs, &mut notes);
     let reference = Reference::new(inputs, &scopes, &mut notes);
     let files = inputs.patch.map(candidates).unwrap_or_default();
-    let mut tally = Tally::new(&reference);
-    let index = ContentIndex::new(&reference);
-    let mut shared = BTreeMap::new();
-    for (at, file) in files.iter().enumerate() {
-        let measured = measure(&reference, file);
-        tally.add(&measured);
-        for (gt, both) in index.similar(&reference, &measured) {
-            shared.insert((gt, at), both);
-        }
-    }
-    let gt_names: Vec<GtName> = reference.files.iter().map(|f| f.name.clone()).collect();
-    let names: Vec<PatchName> = files.iter().map(|f| f.name.clone()).collect();
-    let partners = pairing::pair(&gt_names, &names, &shared);
+    let (tally, partners) = read_patch(&reference, &files, &mut notes);
     let Tally {
         lines: counts,
         grams,
@@ -126,6 +114,51 @@ pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
         lines,
         notes,
     }
+}
+
+/// Of the files that resemble a GT file by content, at most this many are considered; the first by
+/// path. Only a patch made to exhaust memory has more.
+const MAX_LOOKALIKES: usize = 1_000;
+
+/// Reads all files of the patch once: what they have of the GT together, and the partner of each GT
+/// file.
+fn read_patch(
+    reference: &Reference<'_>,
+    files: &[Candidate<'_>],
+    notes: &mut Vec<String>,
+) -> (Tally, Vec<Option<usize>>) {
+    let gt_names: Vec<GtName> = reference.files.iter().map(|f| f.name.clone()).collect();
+    let names: Vec<PatchName> = files.iter().map(|f| f.name.clone()).collect();
+    let partners = pairing::by_name(&gt_names, &names);
+    let taken: HashSet<usize> = partners.iter().flatten().copied().collect();
+    let mut tally = Tally::new(reference);
+    let index = ContentIndex::new(reference);
+    let mut shared = pairing::Shared::new();
+    let mut lookalikes = vec![0; gt_names.len()];
+    for (at, file) in files.iter().enumerate() {
+        let measured = measure(reference, file);
+        tally.add(&measured);
+        for (gt, both) in index.similar(reference, &measured) {
+            if partners.get(gt) == Some(&Some(at)) {
+                shared.insert((gt, at), both);
+            } else if !taken.contains(&at)
+                && let Some(count) = lookalikes.get_mut(gt)
+            {
+                *count += 1;
+                if *count <= MAX_LOOKALIKES {
+                    shared.insert((gt, at), both);
+                }
+            }
+        }
+    }
+    let most = lookalikes.into_iter().max().unwrap_or(0);
+    if most > MAX_LOOKALIKES {
+        notes.push(format!(
+            "{most} files resemble one GT file; the first {MAX_LOOKALIKES} by path were considered as its partner"
+        ));
+    }
+    let partners = pairing::by_content(&gt_names, &names, &shared, partners);
+    (tally, partners)
 }
 
 /// What the whole patch has of the GT.

@@ -28,17 +28,71 @@ pub struct PatchName {
     pub moved_from: Option<String>,
 }
 
-/// Pairs files. `shared` holds, for a GT file and a file of the patch (as indices), the number of
-/// distinctive lines they share; pairs below half may be left out. Returns the partner of each GT
-/// file.
-pub fn pair(
-    gt: &[GtName],
-    patch: &[PatchName],
-    shared: &BTreeMap<(usize, usize), u64>,
-) -> Vec<Option<usize>> {
+/// The partner of each GT file, as far as names tell.
+pub fn by_name(gt: &[GtName], patch: &[PatchName]) -> Vec<Option<usize>> {
     let mut partner = by_path(gt, patch);
     by_rename(gt, patch, &mut partner);
-    by_content(gt, patch, shared, &mut partner);
+    partner
+}
+
+/// How many distinctive lines a GT file and a file of the patch share, by their indices.
+pub type Shared = BTreeMap<(usize, usize), u64>;
+
+/// Completes the partners found by name with those found by content. `shared` must hold the partners
+/// themselves, and all pairs of a GT file with an unpaired file that has half of its lines.
+pub fn by_content(
+    gt: &[GtName],
+    patch: &[PatchName],
+    shared: &Shared,
+    mut partner: Vec<Option<usize>>,
+) -> Vec<Option<usize>> {
+    let mut taken = taken(patch.len(), &partner);
+    let share = |pair: &(usize, usize)| {
+        let both = shared.get(pair).copied().unwrap_or(0);
+        let lines = gt.get(pair.0).map_or(0, |file| file.distinctive);
+        (u128::from(both), u128::from(lines))
+    };
+    let half = |pair: &(usize, usize)| {
+        let (both, lines) = share(pair);
+        both > 0 && both * 2 >= lines
+    };
+    let mut candidates: Vec<(usize, usize)> = shared
+        .keys()
+        .copied()
+        .filter(|pair| {
+            let now = partner.get(pair.0).copied().flatten();
+            half(pair)
+                && !taken.get(pair.1).copied().unwrap_or(true)
+                && now.is_none_or(|now| !half(&(pair.0, now)))
+        })
+        .collect();
+    // Best share first, compared as fractions; then by path.
+    candidates.sort_by(|a, b| {
+        let ((a_both, a_lines), (b_both, b_lines)) = (share(a), share(b));
+        let path = |pair: &(usize, usize)| {
+            (
+                gt.get(pair.0).map(|file| file.path.as_str()),
+                patch.get(pair.1).map(|file| file.path.as_str()),
+            )
+        };
+        (b_both * a_lines)
+            .cmp(&(a_both * b_lines))
+            .then_with(|| path(a).cmp(&path(b)))
+    });
+    let mut done = vec![false; gt.len()];
+    for (index, at) in candidates {
+        let (Some(done), Some(taken), Some(slot)) = (
+            done.get_mut(index),
+            taken.get_mut(at),
+            partner.get_mut(index),
+        ) else {
+            continue;
+        };
+        if !*done && !*taken {
+            *slot = Some(at);
+            (*done, *taken) = (true, true);
+        }
+    }
     partner
 }
 
@@ -84,63 +138,6 @@ fn by_rename(gt: &[GtName], patch: &[PatchName], partner: &mut [Option<usize>]) 
     }
 }
 
-fn by_content(
-    gt: &[GtName],
-    patch: &[PatchName],
-    shared: &BTreeMap<(usize, usize), u64>,
-    partner: &mut [Option<usize>],
-) {
-    let mut taken = taken(patch.len(), partner);
-    let half = |gt_index: usize, at: usize| {
-        let lines = gt.get(gt_index).map_or(0, |file| file.distinctive);
-        let both = shared.get(&(gt_index, at)).copied().unwrap_or(0);
-        both > 0 && both * 2 >= lines
-    };
-    let mut candidates: Vec<(usize, usize)> = shared
-        .keys()
-        .copied()
-        .filter(|(gt_index, at)| {
-            half(*gt_index, *at)
-                && !taken.get(*at).copied().unwrap_or(true)
-                && partner
-                    .get(*gt_index)
-                    .is_some_and(|now| now.is_none_or(|now| !half(*gt_index, now)))
-        })
-        .collect();
-    // Best share first, as exact fractions; then by path.
-    candidates.sort_by(|a, b| {
-        let share = |(g, at): &(usize, usize)| {
-            let both = shared.get(&(*g, *at)).copied().unwrap_or(0);
-            let lines = gt.get(*g).map_or(1, |file| file.distinctive.max(1));
-            (u128::from(both), u128::from(lines))
-        };
-        let path = |(g, at): &(usize, usize)| {
-            (
-                gt.get(*g).map(|file| file.path.clone()),
-                patch.get(*at).map(|file| file.path.clone()),
-            )
-        };
-        let ((a_both, a_lines), (b_both, b_lines)) = (share(a), share(b));
-        (b_both * a_lines)
-            .cmp(&(a_both * b_lines))
-            .then_with(|| path(a).cmp(&path(b)))
-    });
-    let mut done = vec![false; gt.len()];
-    for (gt_index, at) in candidates {
-        let (Some(done), Some(taken), Some(slot)) = (
-            done.get_mut(gt_index),
-            taken.get_mut(at),
-            partner.get_mut(gt_index),
-        ) else {
-            continue;
-        };
-        if !*done && !*taken {
-            *slot = Some(at);
-            (*done, *taken) = (true, true);
-        }
-    }
-}
-
 fn taken(files: usize, partner: &[Option<usize>]) -> Vec<bool> {
     let mut taken = vec![false; files];
     for at in partner.iter().flatten() {
@@ -154,6 +151,10 @@ fn taken(files: usize, partner: &[Option<usize>]) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn pair(gt: &[GtName], patch: &[PatchName], shared: &Shared) -> Vec<Option<usize>> {
+        by_content(gt, patch, shared, by_name(gt, patch))
+    }
 
     fn gt(path: &str, from: Option<&str>, distinctive: u64) -> GtName {
         GtName {

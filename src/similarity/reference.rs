@@ -15,7 +15,7 @@ use super::prepare::{PreparedLine, prepare, raw_text, squeezed_raw};
 use super::prose::is_prose;
 use super::scope::FileScope;
 use super::testpath::is_test;
-use super::tokens::Grams;
+use super::tokens::{ABSTRACT, CONCRETE, Grams, Vocabulary};
 use crate::patch::model::{FilePatch, Line, LineKind};
 
 /// A line of the GT (all lines with one comparison text).
@@ -71,6 +71,8 @@ pub struct Reference<'a> {
     pub lines: Vec<LineInfo<'a>>,
     /// Its files, in its order.
     pub files: Vec<GtFile<'a>>,
+    /// The tokens.
+    pub vocabulary: Vocabulary,
     /// The windows of T12.
     pub grams: Grams,
     /// The windows of S23.
@@ -86,8 +88,9 @@ impl<'a> Reference<'a> {
             numbers: HashMap::new(),
             lines: Vec::new(),
             files: Vec::new(),
-            grams: Grams::concrete(),
-            shapes: Grams::abstracted(),
+            vocabulary: Vocabulary::default(),
+            grams: Grams::new(CONCRETE),
+            shapes: Grams::new(ABSTRACT),
             blocks: HashMap::new(),
         };
         let prepared: Vec<Vec<Vec<PreparedLine<'a>>>> =
@@ -100,22 +103,25 @@ impl<'a> Reference<'a> {
             reference.finish_file(index, hunks);
         }
         for hunks in &prepared {
-            let old_side = || {
-                hunks
-                    .iter()
-                    .flatten()
-                    .filter(|line| line.kind() != LineKind::Added)
-                    .map(|line| line.code.as_str())
-            };
-            reference.grams.subtract(old_side());
-            reference.shapes.subtract(old_side());
+            let old_side = hunks
+                .iter()
+                .flatten()
+                .filter(|line| line.kind() != LineKind::Added)
+                .map(|line| line.code.as_str());
+            reference.subtract(old_side);
         }
         if let Some(prompt) = inputs.prompt {
             let folded: Vec<Cow<'_, str>> = prompt.lines().map(fold).collect();
-            reference.grams.subtract(folded.iter().map(Cow::as_ref));
-            reference.shapes.subtract(folded.iter().map(Cow::as_ref));
+            reference.subtract(folded.iter().map(Cow::as_ref));
         }
         reference
+    }
+
+    /// Takes out the windows of lines that stood there before.
+    fn subtract<'t>(&mut self, lines: impl Iterator<Item = &'t str>) {
+        let stream = self.vocabulary.read(lines);
+        self.grams.subtract(&stream.tokens);
+        self.shapes.subtract(&stream.shapes);
     }
 
     /// The number of a comparison text, if the GT adds such a line.
@@ -158,7 +164,10 @@ impl<'a> Reference<'a> {
         let mut lines = Vec::new();
         for line in added_code(hunks) {
             let fresh = self.lines.len() as u32;
-            let number = *self.numbers.entry(line.text.clone()).or_insert(fresh);
+            let number = match self.numbers.get(&line.text) {
+                Some(number) => *number,
+                None => *self.numbers.entry(line.text.clone()).or_insert(fresh),
+            };
             let here = (rank, index, line.number);
             if number == fresh {
                 self.lines.push(LineInfo {
@@ -276,8 +285,9 @@ impl<'a> Reference<'a> {
                 }
             }
         }
-        let grams = self.grams.add(flagged.iter().copied());
-        let shapes = self.shapes.add(flagged.iter().copied());
+        let stream = self.vocabulary.learn(flagged.into_iter());
+        let grams = self.grams.add(&stream, &stream.tokens);
+        let shapes = self.shapes.add(&stream, &stream.shapes);
         let lines = &self.lines;
         if let Some(file) = self.files.get_mut(index) {
             let mut distinctive = file.lines.clone();

@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use super::lexer::{TokenKind, is_keyword, tokens};
+use super::lexer::{Token, TokenKind, is_keyword, tokens};
 
 /// Length of the windows of T12, in tokens.
 pub const CONCRETE: usize = 12;
@@ -21,59 +21,140 @@ pub const CONCRETE: usize = 12;
 /// Length of the windows of S23, in tokens.
 pub const ABSTRACT: usize = 23;
 
+/// The tokens that the GT uses, as numbers.
+#[derive(Debug, Clone, Default)]
+pub struct Vocabulary {
+    tokens: HashMap<String, u32>,
+    /// Of each token, the number of its shape.
+    shapes: Vec<u32>,
+    /// Numbers of the shapes.
+    shape_numbers: HashMap<String, u32>,
+}
+
+/// A token that the GT does not use.
+const FOREIGN: u32 = u32::MAX;
+
+/// The tokens of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Stream {
+    /// As they are.
+    pub tokens: Vec<u32>,
+    /// With names, numbers and strings blanked.
+    pub shapes: Vec<u32>,
+    /// Whether they stand in distinctive lines.
+    own: Vec<bool>,
+}
+
+impl Vocabulary {
+    /// Lexes lines of the GT, each with the flag "distinctive", and learns their tokens.
+    pub fn learn<'t>(&mut self, lines: impl Iterator<Item = (&'t str, bool)>) -> Stream {
+        lex(lines, |key, token| {
+            if let Some(number) = self.tokens.get(key) {
+                return (*number, self.shape(*number));
+            }
+            let number = self.shapes.len() as u32;
+            let fresh = self.shape_numbers.len() as u32;
+            let shape = *self
+                .shape_numbers
+                .entry(shape_key(key, token).to_owned())
+                .or_insert(fresh);
+            self.tokens.insert(key.to_owned(), number);
+            self.shapes.push(shape);
+            (number, shape)
+        })
+    }
+
+    /// Lexes lines of another text.
+    pub fn read<'t>(&self, lines: impl Iterator<Item = &'t str>) -> Stream {
+        lex(lines.map(|line| (line, false)), |key, token| {
+            if let Some(number) = self.tokens.get(key) {
+                return (*number, self.shape(*number));
+            }
+            let shape = self.shape_numbers.get(shape_key(key, token));
+            (FOREIGN, shape.copied().unwrap_or(FOREIGN))
+        })
+    }
+
+    fn shape(&self, number: u32) -> u32 {
+        self.shapes.get(number as usize).copied().unwrap_or(FOREIGN)
+    }
+}
+
+/// What is left of a token when names, numbers and strings are blanked.
+fn shape_key<'k>(key: &'k str, token: Token<'_>) -> &'k str {
+    match token.kind {
+        TokenKind::Identifier if !is_keyword(token.text) => "i",
+        TokenKind::Number => "n",
+        TokenKind::String => "s",
+        TokenKind::Identifier | TokenKind::Punct => key,
+    }
+}
+
+/// Lexes lines. `number` gives a token (with its key: the text, strings with a quote before it, so
+/// that they differ from names) its number and that of its shape.
+fn lex<'t>(
+    lines: impl Iterator<Item = (&'t str, bool)>,
+    mut number: impl FnMut(&str, Token<'_>) -> (u32, u32),
+) -> Stream {
+    let mut stream = Stream::default();
+    let mut key = String::new();
+    // The last token is a comma that a formatter may have put before a closing bracket.
+    let mut comma = false;
+    for (line, own) in lines {
+        // A backslash that continues the line is layout.
+        let trimmed = line.trim_end();
+        let line = trimmed.strip_suffix('\\').unwrap_or(trimmed);
+        for token in tokens(line) {
+            let is = |text: &str| token.kind == TokenKind::Punct && token.text == text;
+            if comma && (is(")") || is("]") || is("}")) {
+                stream.tokens.pop();
+                stream.shapes.pop();
+                stream.own.pop();
+            }
+            comma = is(",");
+            key.clear();
+            key.push(if token.kind == TokenKind::String {
+                '"'
+            } else {
+                ' '
+            });
+            key.push_str(token.text);
+            let (token, shape) = number(&key, token);
+            stream.tokens.push(token);
+            stream.shapes.push(shape);
+            stream.own.push(own);
+        }
+    }
+    stream
+}
+
 /// The windows of the GT, to look those of a patch up in.
 #[derive(Debug, Clone)]
 pub struct Grams {
     length: usize,
-    abstracted: bool,
-    /// Numbers of the tokens that the GT uses.
-    vocabulary: HashMap<String, u32>,
     /// Number of each window, by its hash.
     windows: HashMap<u64, u32>,
     /// For each window: it stood in the starter or the prompt.
     known: Vec<bool>,
 }
 
-/// A token that the GT does not use.
-const FOREIGN: u32 = u32::MAX;
-
-/// The tokens of a file, each with a flag: it stands in a distinctive line.
-#[derive(Debug, Clone, Default)]
-struct Stream(Vec<(u32, bool)>);
-
 impl Grams {
-    /// Windows of [`CONCRETE`] tokens.
-    pub fn concrete() -> Self {
-        Self::new(CONCRETE, false)
-    }
-
-    /// Windows of [`ABSTRACT`] tokens with names, numbers and strings blanked.
-    pub fn abstracted() -> Self {
-        Self::new(ABSTRACT, true)
-    }
-
-    fn new(length: usize, abstracted: bool) -> Self {
+    /// Windows of `length` tokens ([`CONCRETE`] or [`ABSTRACT`]).
+    pub fn new(length: usize) -> Self {
         Self {
             length,
-            abstracted,
-            vocabulary: HashMap::new(),
             windows: HashMap::new(),
             known: Vec::new(),
         }
     }
 
-    /// Adds the lines of a GT file, each with the flag "distinctive". Returns the numbers of the
-    /// file's windows, each once.
-    pub fn add<'t>(&mut self, lines: impl Iterator<Item = (&'t str, bool)>) -> Vec<u32> {
-        let mut vocabulary = std::mem::take(&mut self.vocabulary);
-        let stream = self.stream(lines, |name| {
-            let fresh = vocabulary.len() as u32;
-            Some(*vocabulary.entry(name.to_owned()).or_insert(fresh))
-        });
-        self.vocabulary = vocabulary;
+    /// Adds the windows of a GT file; `tokens` is one of the two sequences of `stream`. Returns the
+    /// numbers of the file's windows, each once.
+    pub fn add(&mut self, stream: &Stream, tokens: &[u32]) -> Vec<u32> {
         let mut numbers = Vec::new();
-        for window in stream.0.windows(self.length) {
-            let own = window.iter().filter(|(_, own)| *own).count();
+        let own = stream.own.windows(self.length);
+        for (window, own) in tokens.windows(self.length).zip(own) {
+            let own = own.iter().filter(|own| **own).count();
             if own * 2 > self.length {
                 let fresh = self.known.len() as u32;
                 let number = *self.windows.entry(hash(window)).or_insert(fresh);
@@ -88,24 +169,20 @@ impl Grams {
         numbers
     }
 
-    /// Takes out the windows that these lines have: they stood there before.
-    pub fn subtract<'t>(&mut self, lines: impl Iterator<Item = &'t str>) {
-        for number in self.find(lines) {
+    /// Takes out the windows of these tokens: they stood there before.
+    pub fn subtract(&mut self, tokens: &[u32]) {
+        for number in self.find(tokens) {
             if let Some(known) = self.known.get_mut(number as usize) {
                 *known = true;
             }
         }
     }
 
-    /// The numbers of the windows that these lines have, each once, in order.
-    pub fn find<'t>(&self, lines: impl Iterator<Item = &'t str>) -> Vec<u32> {
-        let stream = self.stream(lines.map(|line| (line, false)), |name| {
-            self.vocabulary.get(name).copied()
-        });
-        let mut found: Vec<u32> = stream
-            .0
-            .windows(self.length)
-            .filter(|window| window.iter().all(|(token, _)| *token != FOREIGN))
+    /// The numbers of the windows that these tokens have, each once, in order.
+    pub fn find(&self, tokens: &[u32]) -> Vec<u32> {
+        let mut found: Vec<u32> = tokens
+            .split(|token| *token == FOREIGN)
+            .flat_map(|known| known.windows(self.length))
             .filter_map(|window| self.windows.get(&hash(window)).copied())
             .collect();
         found.sort_unstable();
@@ -127,55 +204,13 @@ impl Grams {
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
-
-    /// Lexes lines. `number` gives a token its number.
-    fn stream<'t>(
-        &self,
-        lines: impl Iterator<Item = (&'t str, bool)>,
-        mut number: impl FnMut(&str) -> Option<u32>,
-    ) -> Stream {
-        let mut stream = Stream::default();
-        let mut name = String::new();
-        // The last token is a comma that a formatter may have put before a closing bracket.
-        let mut comma = false;
-        for (line, own) in lines {
-            // A backslash that continues the line is layout.
-            let trimmed = line.trim_end();
-            let line = trimmed.strip_suffix('\\').unwrap_or(trimmed);
-            for token in tokens(line) {
-                let is = |text: &str| token.kind == TokenKind::Punct && token.text == text;
-                if comma && (is(")") || is("]") || is("}")) {
-                    stream.0.pop();
-                }
-                comma = is(",");
-                name.clear();
-                match token.kind {
-                    TokenKind::Identifier if self.abstracted && !is_keyword(token.text) => {
-                        name.push('i');
-                    }
-                    TokenKind::Number if self.abstracted => name.push('n'),
-                    TokenKind::String if self.abstracted => name.push('s'),
-                    TokenKind::String => {
-                        name.push('"');
-                        name.push_str(token.text);
-                    }
-                    _ => {
-                        name.push(' ');
-                        name.push_str(token.text);
-                    }
-                }
-                stream.0.push((number(&name).unwrap_or(FOREIGN), own));
-            }
-        }
-        stream
-    }
 }
 
-/// FNV-1a over the numbers of the tokens, mixed at the end.
-fn hash(window: &[(u32, bool)]) -> u64 {
+/// Mixes the numbers of the tokens.
+fn hash(window: &[u32]) -> u64 {
     let folded = window
         .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, (token, _)| {
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, token| {
             (hash ^ u64::from(*token))
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15)
                 .rotate_left(23)
@@ -188,9 +223,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn share(mut grams: Grams, gt: &[&str], patch: &[&str]) -> (usize, usize) {
-        let all = grams.add(gt.iter().map(|line| (*line, true)));
-        (grams.find(patch.iter().copied()).len(), all.len())
+    /// Of the windows of `gt`, those that `patch` has.
+    fn share(length: usize, gt: &[&str], patch: &[&str]) -> (usize, usize) {
+        let mut vocabulary = Vocabulary::default();
+        let mut grams = Grams::new(length);
+        let side = |stream: &Stream| {
+            if length == CONCRETE {
+                stream.tokens.clone()
+            } else {
+                stream.shapes.clone()
+            }
+        };
+        let stream = vocabulary.learn(gt.iter().map(|line| (*line, true)));
+        let all = grams.add(&stream, &side(&stream));
+        let found = grams.find(&side(&vocabulary.read(patch.iter().copied())));
+        (found.len(), all.len())
     }
 
     const GT: &[&str] = &[
@@ -202,7 +249,7 @@ mod tests {
     #[test]
     fn formatting_changes_nothing() {
         let (found, all) = share(
-            Grams::concrete(),
+            CONCRETE,
             GT,
             &[
                 "def total(",
@@ -220,7 +267,7 @@ mod tests {
         assert!(all > 20);
         assert_eq!(found, all);
         let quotes = share(
-            Grams::concrete(),
+            CONCRETE,
             &["f('a', 'b', x, y, z, u)"],
             &["f(\"a\", \"b\", x, y, z, u)"],
         );
@@ -239,8 +286,8 @@ mod tests {
             })
             .collect();
         let renamed: Vec<&str> = renamed.iter().map(String::as_str).collect();
-        assert_eq!(share(Grams::concrete(), GT, &renamed).0, 0);
-        let (found, all) = share(Grams::abstracted(), GT, &renamed);
+        assert_eq!(share(CONCRETE, GT, &renamed).0, 0);
+        let (found, all) = share(ABSTRACT, GT, &renamed);
         assert!(all > 10);
         assert_eq!(found, all);
         let other: Vec<String> = renamed
@@ -248,7 +295,7 @@ mod tests {
             .map(|l| l.replace("return", "yield"))
             .collect();
         let other = share(
-            Grams::abstracted(),
+            ABSTRACT,
             GT,
             &other.iter().map(String::as_str).collect::<Vec<_>>(),
         );
@@ -257,15 +304,17 @@ mod tests {
 
     #[test]
     fn what_stood_there_before_does_not_count() {
-        let mut grams = Grams::concrete();
-        let all = grams.add(GT.iter().map(|line| (*line, true)));
-        grams.subtract(GT.iter().copied().skip(1));
+        let mut vocabulary = Vocabulary::default();
+        let mut grams = Grams::new(CONCRETE);
+        let stream = vocabulary.learn(GT.iter().map(|line| (*line, true)));
+        let all = grams.add(&stream, &stream.tokens);
+        grams.subtract(&vocabulary.read(GT.iter().copied().skip(1)).tokens);
         let counted = all.iter().filter(|n| grams.counts(**n)).count();
         assert!(counted > 0 && counted < all.len());
         // Windows of undistinctive lines are not windows at all.
-        let mut grams = Grams::concrete();
-        assert!(grams.add(GT.iter().map(|line| (*line, false))).is_empty());
-        assert!(grams.is_empty());
+        let stream = vocabulary.learn(GT.iter().map(|line| (*line, false)));
+        let mut grams = Grams::new(CONCRETE);
+        assert!(grams.add(&stream, &stream.tokens).is_empty() && grams.is_empty());
     }
 
     proptest! {
@@ -275,12 +324,11 @@ mod tests {
             more in proptest::collection::vec("[ab(),]{0,9}", 0..5),
         ) {
             let gt: Vec<&str> = lines.iter().map(String::as_str).collect();
-            let mut grams = Grams::concrete();
-            let all = grams.add(gt.iter().map(|l| (*l, true)));
-            // A comma at the end may be dropped before a bracket of the next line.
+            let (found, all) = share(CONCRETE, &gt, &gt);
+            prop_assert_eq!(found, all);
+            // A comma at the end may be dropped before a bracket of the next line: keep them apart.
             let longer = gt.iter().copied().chain(["x"]).chain(more.iter().map(String::as_str));
-            let found = grams.find(longer);
-            prop_assert!(all.iter().all(|n| found.contains(n)));
+            prop_assert_eq!(share(CONCRETE, &gt, &longer.collect::<Vec<_>>()).0, all);
         }
     }
 }

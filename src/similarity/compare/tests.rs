@@ -398,9 +398,9 @@ fn hostile_patches_do_no_harm() {
     run(&odd, &gt);
     run(&gt, &odd);
     // Many equal lines in many files.
-    let same: Vec<String> = vec!["the very same line again".into(); 400];
+    let same: Vec<String> = vec!["the very same line again".into(); 100];
     let many = patch(
-        (0..200)
+        (0..100)
             .map(|i| added(&format!("f{i}.py"), &same))
             .collect(),
     );
