@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr2, memrchr};
+
 use crate::similarity::normalise::squeeze;
 
 /// JSON may be quoted inside JSON this often.
@@ -58,26 +60,55 @@ impl Layers {
     }
 }
 
-/// [`squeeze`], with a fast path for the ASCII that most text is. Lines are independent: no
-/// normalisation reaches across a line feed.
+/// [`squeeze`], with a fast path for the ASCII that most text is.
+///
+/// An ASCII character begins anew for normalisation: it never joins what stands before it. So a run of
+/// other characters can be squeezed alone, together with the last ASCII character before it (which an
+/// accent may join), reaching over invisible control characters.
 fn squeeze_into(out: &mut Vec<u8>, text: &str) {
-    if text.is_ascii() {
-        squeeze_ascii(out, text);
-        return;
+    let mut rest = text;
+    while let Some(first) = first_foreign(rest.as_bytes()) {
+        let before = rest.as_bytes().get(..first).unwrap_or_default();
+        let seen = |b: &u8| b.is_ascii_graphic() || b.is_ascii_whitespace();
+        let start = before.iter().rposition(seen).unwrap_or(0);
+        let foreign = rest.bytes().skip(first).position(|b| b.is_ascii());
+        let end = foreign.map_or(rest.len(), |n| first + n);
+        let (Some((ascii, tail)), Some(segment)) =
+            (rest.split_at_checked(start), rest.get(start..end))
+        else {
+            break;
+        };
+        squeeze_ascii(out, ascii);
+        out.extend_from_slice(squeeze(segment).as_bytes());
+        rest = tail.get(end - start..).unwrap_or_default();
     }
-    for line in text.split('\n') {
-        if line.is_ascii() {
-            squeeze_ascii(out, line);
-        } else {
-            out.extend_from_slice(squeeze(line).as_bytes());
-        }
-    }
+    squeeze_ascii(out, rest);
 }
 
+/// The first byte that is not ASCII.
+fn first_foreign(bytes: &[u8]) -> Option<usize> {
+    // Whole chunks at once: most have none.
+    const CHUNK: usize = 64;
+    let chunk = bytes.chunks(CHUNK).position(|c| !c.is_ascii())?;
+    let from = chunk * CHUNK;
+    let within = bytes.get(from..)?.iter().position(|b| !b.is_ascii())?;
+    Some(from + within)
+}
+
+/// Every byte is written, and the next overwrites it unless it is kept: no branch to mispredict.
 fn squeeze_ascii(out: &mut Vec<u8>, text: &str) {
-    for word in text.as_bytes().split(|b| !b.is_ascii_graphic()) {
-        out.extend_from_slice(word);
+    let start = out.len();
+    out.resize(start + text.len(), 0);
+    let mut kept = 0;
+    if let Some(slots) = out.get_mut(start..) {
+        for byte in text.bytes() {
+            if let Some(slot) = slots.get_mut(kept) {
+                *slot = byte;
+            }
+            kept += usize::from(byte.is_ascii_graphic());
+        }
     }
+    out.truncate(start + kept);
 }
 
 /// Without terminal control sequences (CSI `ESC [ … letter`, OSC `ESC ] … BEL`, two-character ones).
@@ -117,11 +148,28 @@ pub(super) fn without_ansi(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The lines in which `find` finds something, given what is left of the text. Most lines hold nothing,
+/// and are passed over without being looked at one by one.
+fn lines_with<'a>(
+    text: &'a str,
+    find: impl Fn(&[u8]) -> Option<usize> + 'a,
+) -> impl Iterator<Item = &'a str> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let bytes = text.as_bytes();
+        let at = from + find(bytes.get(from..)?)?;
+        let start = memrchr(b'\n', bytes.get(from..at)?).map_or(from, |n| from + n + 1);
+        let end = memchr(b'\n', bytes.get(at..)?).map_or(bytes.len(), |n| at + n);
+        from = end + 1;
+        text.get(start..end)
+    })
+}
+
 /// The lines that hold a backslash, with JSON string escapes undone; `None` when nothing changes.
 fn unescaped_lines(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut changed = false;
-    for line in text.split('\n').filter(|l| l.contains('\\')) {
+    for line in lines_with(text, |rest| memchr(b'\\', rest)) {
         changed |= unescape(&mut out, line);
         out.push('\n');
     }
@@ -178,17 +226,25 @@ fn hex4(chars: &mut std::str::Chars<'_>) -> Option<u32> {
 /// The lines that look like HTML, with tags removed and entities undone; `None` when there are none.
 fn html_lines(text: &str) -> Option<String> {
     let mut out = String::new();
-    for line in text.split('\n') {
-        let marked = line.contains("</")
-            || ["&lt;", "&gt;", "&amp;", "&quot;", "&#"]
-                .iter()
-                .any(|e| line.contains(e));
-        if marked {
-            entities(&mut out, &without_tags(line));
-            out.push('\n');
-        }
+    for line in lines_with(text, html_mark) {
+        entities(&mut out, &without_tags(line));
+        out.push('\n');
     }
     (!out.is_empty()).then_some(out)
+}
+
+/// The first closing tag, or entity that code is written with.
+fn html_mark(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr2(b'&', b'<', text.get(from..)?)?;
+        let rest = text.get(at..)?;
+        let marks: [&[u8]; 6] = [b"</", b"&lt;", b"&gt;", b"&amp;", b"&quot;", b"&#"];
+        if marks.iter().any(|m| rest.starts_with(m)) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
 }
 
 /// Without `<tag …>` and `</tag>`; a `<` that opens no tag stays.
@@ -263,8 +319,7 @@ fn entity_char(name: &str) -> Option<char> {
 
 /// Finds long runs of base64, wrapped or not, and shows what they hold when it is text.
 fn for_each_base64(text: &str, mut show: impl FnMut(&str)) {
-    let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '\n' | '\r');
-    for run in text.split(|c| !inside(c)).filter(|r| r.len() >= MIN_BASE64) {
+    for run in base64_runs(text) {
         // A block of a wrapped text ends with a shorter line; words around it are short lines too.
         let mut block = String::new();
         for line in run.split(['\n', '\r']).filter(|l| !l.is_empty()) {
@@ -276,6 +331,30 @@ fn for_each_base64(text: &str, mut show: impl FnMut(&str)) {
         }
         decode_block(&block, &mut show);
     }
+}
+
+/// Runs of at least [`MIN_BASE64`] bytes that are base64 letters or line ends.
+///
+/// A run of that length that begins at `from` has such a byte at its end: looking there first, and
+/// from there backwards, passes over ordinary text in long steps.
+fn base64_runs(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let inside = |b: &u8| base64_value(*b).is_some() || matches!(b, b'=' | b'\n' | b'\r');
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let window = bytes.get(from..from + MIN_BASE64)?;
+            if let Some(outside) = window.iter().rposition(|b| !inside(b)) {
+                from += outside + 1;
+                continue;
+            }
+            let rest = bytes.get(from..)?;
+            let length = rest.iter().position(|b| !inside(b)).unwrap_or(rest.len());
+            let start = from;
+            from += length;
+            return text.get(start..start + length);
+        }
+    })
 }
 
 fn decode_block(block: &str, show: &mut impl FnMut(&str)) {
@@ -412,7 +491,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_fast_path_is_squeeze(text in any::<String>(), ascii in "[ -~\t\r\n\u{1b}\0]{0,40}", mixed in "[a-zé\u{301}\n ａ]{0,30}") {
+        fn the_fast_path_is_squeeze(text in any::<String>(), ascii in "[ -~\t\r\n\u{1b}\0]{0,40}", mixed in "[ab\u{1}\u{200d}é\u{301}\n \tａ中ﬁ\u{b}\u{85}]{0,30}") {
             for t in [&text, &ascii, &mixed] {
                 let mut out = Vec::new();
                 squeeze_into(&mut out, t);
