@@ -10,11 +10,11 @@ use support::{strings, trace_audit};
 
 /// Run, verdict, reason, exit code, one flag or cause that must be there.
 const SAMPLES: &[(&str, &str, &str, i32, &str)] = &[
-    ("S1-claude-opus-max-long-20310412", "clean", "no_leak_found", 0, ""),
-    ("S1-codex-gpt-5_4-short-20310413", "partial", "exposed_and_used", 1, "upstream-fetch"),
+    ("S1-claude-opus-max-long-20310412", "clean", "no_copy_found", 0, ""),
+    ("S1-codex-gpt-5_4-short-20310413", "partial", "answer_seen", 1, "upstream-fetch"),
     ("S1-cursor-composer2-long-2031-04-12", "invalid", "full_leak", 2, "upstream-fetch"),
     ("S2-cursor-composer2-short-20310413", "inconclusive", "too_small_to_tell", 3, "summary_only"),
-    ("S2-opencode-glm51-long-20310414", "clean", "no_leak_found", 0, "attempted_blocked"),
+    ("S2-opencode-glm51-long-20310414", "clean", "no_copy_found", 0, "attempted_blocked"),
 ];
 
 fn audit(format: &str, runs: &[&str]) -> (i32, Vec<u8>) {
