@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::event::{Actor, Outcome};
+use super::sessions::Session;
 use super::step::Who;
 
 /// Sub-agents that are kept account of. The trace of a run that started more is never complete.
 const MAX_CHILDREN: usize = 1 << 16;
 /// Names that one sub-agent may have.
 const MAX_NAMES: usize = 8;
-
-/// A session, by its number in the run.
-pub(crate) type Session = u32;
 
 #[derive(Debug, Default)]
 struct Child {

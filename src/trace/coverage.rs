@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use super::event::{CallRef, Coverage};
 use super::hold::Counts;
-use super::linker::{SessionMarks, Tally};
+use super::linker::Tally;
 use super::report::TraceFileReport;
+use super::sessions::SessionMarks;
 
 /// How many sessions or calls a reason names.
 const NAMED: usize = 3;
@@ -217,7 +218,8 @@ mod tests {
     #[test]
     fn full_only_when_nothing_is_wrong() {
         assert_eq!(judged(&whole()), (Coverage::Full, Vec::new()));
-        let table: [(fn(&mut Given), &str); 8] = [
+        type Change = fn(&mut Given);
+        let table: [(Change, &str); 8] = [
             (
                 |g| g.sessions = vec![session(false, true)],
                 "no start of session s1 in run.jsonl",

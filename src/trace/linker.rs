@@ -5,61 +5,20 @@
 //! of the call and its text, or by the id of the message and its text. Text that is new is never
 //! dropped, even under an id that was there before. All tables are bounded.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::children::{Children, Session};
+use super::children::Children;
 use super::event::{CallRef, Channel, Event, EventId, EventSink, Source};
 use super::hold::{Counts, Hold};
+use super::open_calls::{CallName, Key, Open, OpenCalls};
 use super::problem::{Problem, Problems};
 use super::seen::{Seen, hash_of};
+use super::sessions::{Session, SessionMarks, Sessions};
 use super::step::{Answer, Call, Envelope, Message, Place, Step, What, Who};
 use super::text::cut;
 
-/// Calls without a result that are kept at a time.
-pub(crate) const MAX_OPEN_CALLS: usize = 4096;
-/// Calls with a result that are kept for results that come in parts.
-const MAX_ANSWERED_CALLS: usize = 1024;
-/// Sessions whose start and end are kept account of.
-const MAX_SESSIONS: usize = 1 << 16;
 /// Bytes of a call's text that its result carries along.
 const CALL_TEXT: usize = 4096;
-
-/// A call, for its result to find.
-type Key = (Session, CallName);
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum CallName {
-    Id(String),
-    /// Calls without an id, numbered.
-    Nth(u64),
-}
-
-#[derive(Debug)]
-struct Open {
-    call: Arc<CallRef>,
-    /// Of channel, text and edits.
-    hash: u64,
-    /// For calls without an id.
-    who: Who,
-}
-
-/// What is known of a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct SessionMarks {
-    /// Its id, as the trace has it.
-    pub(crate) name: String,
-    /// Index of the file in which it was first met.
-    pub(crate) file: u32,
-    /// The main agent acts in it.
-    pub(crate) main: bool,
-    /// Its start is in the trace.
-    pub(crate) started: bool,
-    /// Its end is in the trace.
-    pub(crate) ended: bool,
-    /// Its format records calls.
-    pub(crate) records_calls: bool,
-}
 
 /// Totals of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -89,13 +48,8 @@ pub(crate) struct Linker {
     last: (u32, u32),
     /// Number of the last step in its record, for the ids of repeated records.
     step: (u32, u32),
-    sessions: Vec<SessionMarks>,
-    session_by_name: HashMap<String, Session>,
-    open: BTreeMap<Key, Open>,
-    /// Keys of `open` in the order of the calls.
-    open_order: BTreeMap<EventId, Key>,
-    answered: VecDeque<(Key, Arc<CallRef>)>,
-    nameless: u64,
+    sessions: Sessions,
+    calls: OpenCalls,
     seen: Seen,
     children: Children,
     hold: Hold,
@@ -138,7 +92,7 @@ impl Linker {
 
     /// Sessions in the order in which they were met.
     pub(crate) fn sessions(&self) -> &[SessionMarks] {
-        &self.sessions
+        self.sessions.list()
     }
 
     /// Sub-agents whose steps are not all there, in words.
@@ -148,11 +102,7 @@ impl Linker {
 
     /// Calls that wait for a result, in the order of the trace.
     pub(crate) fn unanswered(&self) -> Vec<Arc<CallRef>> {
-        self.open_order
-            .values()
-            .filter_map(|key| self.open.get(key))
-            .map(|open| Arc::clone(&open.call))
-            .collect()
+        self.calls.waiting()
     }
 
     /// Takes the next step.
@@ -183,29 +133,14 @@ impl Linker {
     }
 
     fn session(&mut self, name: &str) -> Session {
-        if let Some(session) = self.session_by_name.get(name) {
-            return *session;
-        }
-        // Beyond the limit, sessions share the last number: ids may then meet, which costs a link.
-        let number = self.sessions.len().min(MAX_SESSIONS);
-        if number < MAX_SESSIONS {
-            self.sessions.push(SessionMarks {
-                name: name.to_owned(),
-                file: self.file,
-                records_calls: self.records_calls,
-                ..SessionMarks::default()
-            });
-            self.session_by_name
-                .insert(name.to_owned(), number as Session);
-        }
-        number as Session
+        self.sessions.number(name, self.file, self.records_calls)
     }
 
     fn mark(&mut self, session: Session, envelope: &Envelope, what: &What) {
         if envelope.who != Who::Main {
             return;
         }
-        if let Some(marks) = self.sessions.get_mut(session as usize) {
+        if let Some(marks) = self.sessions.marks(session) {
             marks.main = true;
             marks.started |= *what == What::Start;
             marks.ended = *what == What::End;
@@ -275,7 +210,7 @@ impl Linker {
         envelope: &Envelope,
         message: Message,
     ) -> Event {
-        if let (Who::Main, Some(marks)) = (&envelope.who, self.sessions.get_mut(session as usize)) {
+        if let (Who::Main, Some(marks)) = (&envelope.who, self.sessions.marks(session)) {
             marks.main |= message.channel != Channel::Raw && message.model_saw;
         }
         let mut event = self.event(session, place, envelope, message.channel, message.text);
@@ -299,13 +234,10 @@ impl Linker {
         }
         let name = match &call.id {
             Some(id) => CallName::Id(id.clone()),
-            None => {
-                self.nameless += 1;
-                CallName::Nth(self.nameless)
-            }
+            None => self.calls.new_name(),
         };
         let key = (session, name);
-        let open = self.open.get(&key).map(|open| open.hash);
+        let open = self.calls.hash(&key);
         if open.is_some() && (open == Some(hash) || call.restated) {
             if !call.restated {
                 self.repeated(Some(self.file), place);
@@ -316,7 +248,7 @@ impl Linker {
             // The record at the end of the call says more than the one at its start.
         } else if open.is_some() {
             // The id is used anew, so nothing will answer the old call.
-            self.close(&key);
+            self.calls.close(&key);
             self.seen.insert(hash_of(("c", &key, hash)), self.file);
             self.tally.given_up += 1;
             self.tally.calls += 1;
@@ -349,7 +281,7 @@ impl Linker {
             let label = call.tool.clone();
             self.children.started(session, &id, label, &envelope.who);
         }
-        if let (Who::Main, Some(marks)) = (&envelope.who, self.sessions.get_mut(session as usize)) {
+        if let (Who::Main, Some(marks)) = (&envelope.who, self.sessions.marks(session)) {
             marks.main = true;
         }
         let mut event = self.event(session, place, envelope, call.channel, call.text);
@@ -368,7 +300,10 @@ impl Linker {
                 hash,
                 who: envelope.who.clone(),
             };
-            self.wait_for(key, open, place);
+            if !self.calls.wait(key, open) {
+                self.tally.given_up += 1;
+                self.problems.add(Problem::TooManyOpen, place.line);
+            }
         }
         self.hold.give(event, sink);
     }
@@ -387,22 +322,17 @@ impl Linker {
         }
         let key = match &answer.id {
             Some(id) => Some((session, CallName::Id(id.clone()))),
-            None => self.oldest_nameless(session, &envelope.who),
+            None => self.calls.oldest_nameless(session, &envelope.who),
         };
-        let open = key.as_ref().and_then(|key| self.close(key));
+        let open = key.as_ref().and_then(|key| self.calls.answer(key));
         let before = match &key {
             Some(key) => self.seen.insert(hash_of(("r", key, content)), self.file),
             None => None,
         };
         let call = match (open, &key) {
-            (Some(open), Some(key)) => {
+            (Some(call), _) => {
                 self.tally.results += 1;
-                self.answered
-                    .push_back((key.clone(), Arc::clone(&open.call)));
-                if self.answered.len() > MAX_ANSWERED_CALLS {
-                    self.answered.pop_front();
-                }
-                Some(open.call)
+                Some(call)
             }
             _ if before.is_some() => {
                 self.repeated(before, place);
@@ -410,7 +340,7 @@ impl Linker {
             }
             (_, key) => {
                 // A result in parts; otherwise one without its call.
-                let call = key.as_ref().and_then(|key| self.answered_call(key));
+                let call = key.as_ref().and_then(|key| self.calls.answered(key));
                 self.tally.orphans += u64::from(call.is_none());
                 call
             }
@@ -424,44 +354,6 @@ impl Linker {
         event.answers = call;
         event.outcome = Some(answer.outcome);
         self.hold.give(event, sink);
-    }
-
-    fn answered_call(&self, key: &Key) -> Option<Arc<CallRef>> {
-        self.answered
-            .iter()
-            .rev()
-            .find(|(answered, _)| answered == key)
-            .map(|(_, call)| Arc::clone(call))
-    }
-
-    /// The oldest call without an id of that actor.
-    fn oldest_nameless(&self, session: Session, who: &Who) -> Option<Key> {
-        self.open
-            .range((session, CallName::Nth(0))..=(session, CallName::Nth(u64::MAX)))
-            .find(|(_, open)| open.who == *who)
-            .map(|(key, _)| key.clone())
-    }
-
-    /// Puts a call into the table, which stays within its bounds.
-    fn wait_for(&mut self, key: Key, open: Open, place: &Place) {
-        self.open_order.insert(open.call.event, key.clone());
-        if let Some(old) = self.open.insert(key, open) {
-            self.open_order.remove(&old.call.event);
-        }
-        if self.open.len() > MAX_OPEN_CALLS {
-            if let Some((_, oldest)) = self.open_order.pop_first() {
-                self.open.remove(&oldest);
-                self.tally.given_up += 1;
-                self.problems.add(Problem::TooManyOpen, place.line);
-            }
-        }
-    }
-
-    /// Takes a call out of the table.
-    fn close(&mut self, key: &Key) -> Option<Open> {
-        let open = self.open.remove(key)?;
-        self.open_order.remove(&open.call.event);
-        Some(open)
     }
 
     // ---- repetitions ------------------------------------------------------------------------

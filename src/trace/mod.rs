@@ -9,6 +9,7 @@
 //! bytes ─input─> UTF-8 ─reader─> spans ─json, mend─> bodies ─detect─> adapter ─> steps ─linker─> events
 //! ```
 
+mod buffer;
 mod children;
 mod coverage;
 mod detect;
@@ -20,14 +21,17 @@ mod json;
 mod jsonl;
 mod linker;
 mod mend;
+mod open_calls;
 mod outcome;
 mod patch_text;
 mod pipeline;
 mod problem;
 mod reader;
+mod records;
 mod report;
 mod scan;
 mod seen;
+mod sessions;
 mod shell_words;
 mod step;
 #[cfg(test)]

@@ -95,10 +95,10 @@ fn unified_files(diff: &str) -> Vec<FileEdit> {
             let gone = path.starts_with("/dev/null");
             let path = clean_path(if gone { old_path } else { path });
             files.push((path.to_owned(), String::new(), String::new()));
-        } else if let Some((_, old, new)) = files.last_mut() {
-            if !line.starts_with("diff --git ") {
-                sort_line(line, old, new);
-            }
+        } else if let Some((_, old, new)) = files.last_mut()
+            && !line.starts_with("diff --git ")
+        {
+            sort_line(line, old, new);
         }
     }
     files

@@ -89,7 +89,7 @@ impl Problem {
             Self::MissingParent => "a record whose predecessor is not in the file".into(),
             Self::TooManyOpen => format!(
                 "more than {} calls without a result at a time",
-                super::linker::MAX_OPEN_CALLS
+                super::open_calls::MAX_OPEN_CALLS
             ),
         }
     }

@@ -5,168 +5,19 @@
 //! one that starts a sub-agent. The adapters of all formats share this table, so that a new name is
 //! added once.
 
+mod names;
+
+use names::{
+    CHILD, COMMAND, CONTENT, DELETE, EDIT, NEW, OLD, PATCH, PATH, QUERY, QUESTION, SHELL, URL, WEB,
+    WEB_WORDS,
+};
+
 use super::event::{Channel, EditOp, FileEdit};
 use super::json::{self, Json};
 use super::patch_text;
 use super::shell_words::command_of_argv;
 use super::step::Call;
 use super::text::readable;
-
-/// Tools that run a command.
-const SHELL: [&str; 20] = [
-    "bash",
-    "shell",
-    "sh",
-    "localshell",
-    "shellcommand",
-    "execcommand",
-    "exec",
-    "runshellcommand",
-    "runterminalcmd",
-    "runterminalcommand",
-    "runinterminal",
-    "runcommand",
-    "executecommand",
-    "executebash",
-    "executeshell",
-    "terminal",
-    "cmd",
-    "powershell",
-    "commandexecution",
-    "console",
-];
-/// Arguments that hold the command.
-const COMMAND: [&str; 5] = ["command", "cmd", "script", "commandLine", "CommandLine"];
-
-/// Tools that write files.
-const EDIT: [&str; 27] = [
-    "edit",
-    "multiedit",
-    "write",
-    "create",
-    "update",
-    "notebookedit",
-    "editnotebook",
-    "applypatch",
-    "patch",
-    "applydiff",
-    "applyagentdiff",
-    "replace",
-    "strreplace",
-    "strreplaceeditor",
-    "strreplacebasedit",
-    "strreplacebasededit",
-    "editor",
-    "writefile",
-    "writetofile",
-    "editfile",
-    "createfile",
-    "searchreplace",
-    "searchandreplace",
-    "insert",
-    "insertcontent",
-    "replaceinfile",
-    "filewrite",
-];
-/// Tools that remove files.
-const DELETE: [&str; 4] = ["delete", "deletefile", "removefile", "rmfile"];
-const PATH: [&str; 10] = [
-    "file_path",
-    "filePath",
-    "path",
-    "notebook_path",
-    "target_file",
-    "target_notebook",
-    "filename",
-    "file",
-    "absolute_path",
-    "relative_workspace_path",
-];
-const OLD: [&str; 7] = [
-    "old_string",
-    "oldString",
-    "old_str",
-    "oldText",
-    "old_text",
-    "search",
-    "old",
-];
-const NEW: [&str; 9] = [
-    "new_string",
-    "newString",
-    "new_str",
-    "newText",
-    "new_text",
-    "replace",
-    "new_source",
-    "new",
-    "with",
-];
-const CONTENT: [&str; 7] = [
-    "content",
-    "contents",
-    "file_text",
-    "fileText",
-    "streamContent",
-    "code_edit",
-    "fileContent",
-];
-const PATCH: [&str; 5] = ["patch", "patchText", "patch_text", "diff", "input"];
-
-/// Tools that fetch or search the web under a name of their own.
-const WEB: [&str; 18] = [
-    "webfetch",
-    "websearch",
-    "webbrowse",
-    "fetch",
-    "fetchurl",
-    "fetchurlcontent",
-    "readurl",
-    "readurlcontent",
-    "openurl",
-    "httprequest",
-    "googlewebsearch",
-    "searchweb",
-    "browse",
-    "browser",
-    "tavilysearch",
-    "exasearch",
-    "bravewebsearch",
-    "perplexityask",
-];
-/// Words in the name of a tool or its server that mean the web, when there is an address.
-const WEB_WORDS: [&str; 12] = [
-    "fetch",
-    "brows",
-    "navigate",
-    "http",
-    "crawl",
-    "scrape",
-    "webpage",
-    "tavily",
-    "exa",
-    "firecrawl",
-    "playwright",
-    "puppeteer",
-];
-const URL: [&str; 6] = ["url", "urls", "uri", "href", "address", "link"];
-const QUERY: [&str; 5] = ["query", "search_query", "searchTerm", "search_term", "q"];
-const QUESTION: [&str; 3] = ["prompt", "question", "instruction"];
-
-/// Tools that start a sub-agent.
-const CHILD: [&str; 11] = [
-    "task",
-    "agent",
-    "subagent",
-    "dispatchagent",
-    "spawnagent",
-    "launchagent",
-    "delegate",
-    "delegatetask",
-    "newtask",
-    "delegatework",
-    "runsubagent",
-];
 
 /// Classifies a call and takes its texts from its arguments.
 pub(crate) fn call(tool: &str, args: &Json<'_>) -> Call {

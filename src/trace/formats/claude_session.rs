@@ -158,10 +158,10 @@ impl ClaudeSession {
             .and_then(|parent| self.sidechain.get(&parent))
             .cloned();
         let id = known.unwrap_or_else(|| self.root_of_sidechain(record));
-        if let Some(uuid) = record.str("uuid") {
-            if self.sidechain.len() < MAX_SIDECHAIN {
-                self.sidechain.insert(hash_of(uuid), id.clone());
-            }
+        if let Some(uuid) = record.str("uuid")
+            && self.sidechain.len() < MAX_SIDECHAIN
+        {
+            self.sidechain.insert(hash_of(uuid), id.clone());
         }
         Who::Child(id)
     }

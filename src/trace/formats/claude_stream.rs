@@ -79,11 +79,11 @@ struct ClaudeStream {
 impl Adapter for ClaudeStream {
     fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
         let Some(record) = body.json() else { return };
-        if let Some(session) = record.str("session_id") {
-            if session != self.session {
-                session.clone_into(&mut self.session);
-                self.cwd = None;
-            }
+        if let Some(session) = record.str("session_id")
+            && session != self.session
+        {
+            session.clone_into(&mut self.session);
+            self.cwd = None;
         }
         let kind = record.str("type").unwrap_or_default();
         if kind == "system" && record.str("subtype") == Some("init") {

@@ -15,6 +15,7 @@ mod codex_exec;
 mod codex_exec_old;
 mod cursor_json;
 mod cursor_stream;
+mod cursor_tool;
 mod generic;
 mod opencode_run;
 

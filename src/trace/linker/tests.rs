@@ -1,6 +1,7 @@
 //! Linking is tested through a format whose records are short: `codex exec`.
 
 use crate::trace::event::Coverage;
+use crate::trace::open_calls::MAX_OPEN_CALLS;
 use crate::trace::testing::{read, read_files, short};
 
 use super::*;
