@@ -106,6 +106,16 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<K
             editor(evaluator, call);
             Some(None)
         }
+        "nix" => {
+            evaluator.emit(call);
+            let arguments = call.arguments();
+            let at = arguments
+                .iter()
+                .position(|field| matches!(field.text.as_str(), "-c" | "--command"));
+            let command = at.and_then(|at| arguments.get(at + 1..));
+            behind(evaluator, call, command.unwrap_or_default());
+            Some(None)
+        }
         "tmux" | "screen" => {
             evaluator.emit(call);
             terminal(evaluator, call);
@@ -210,7 +220,7 @@ fn with_placeholder(command: &[Field], placeholder: Option<&Field>, added: &[Fie
             },
             _ => Field {
                 dynamic: true,
-                ..field.clone()
+                ..Field::plain(&field.text.replacen(mark, "{}", MAX_INPUT_WORDS))
             },
         }
     };
@@ -251,6 +261,14 @@ fn ssh(evaluator: &mut Evaluator, call: &Call<'_>) {
     let after_host = options.rest.get(1..).unwrap_or_default();
     // Options may also stand between the host and the command.
     let command = Options::read(after_host, SSH_VALUES).rest;
+    if command.is_empty()
+        && let Some((text, _, base)) = call.input()
+    {
+        let mut context = call.inside(Origin::Wrapped);
+        context.join = Join::First;
+        context.stdin = None;
+        evaluator.text(&text, base, &context);
+    }
     script_behind(evaluator, call, command);
 }
 
