@@ -31,7 +31,6 @@ fn size(line: &CommandLine) -> usize {
 
 /// Checks what must hold for any text.
 fn check_bounds(text: &str) {
-    std::fs::write("/tmp/last_input", text).unwrap();
     let line = parse(text);
     let most = text.len() * limits::BUDGET_PER_BYTE + limits::BASE_BUDGET;
     assert!(
