@@ -3,7 +3,7 @@
 
 use super::cursor::Base;
 use super::evaluator::{Context, Evaluator};
-use super::limits::{MAX_ALIAS_STEPS, MAX_NESTING};
+use super::limits::{COMMAND_COST, MAX_ALIAS_STEPS, MAX_NESTING};
 use super::model::{Invocation, Join, Origin, Redirect, Word};
 use super::programs::{base_name, is_well_known, may_wrap};
 use super::scope::{Directory, Field, Known};
@@ -29,7 +29,15 @@ pub(crate) struct Call<'f> {
 impl<'f> Call<'f> {
     /// Base name of the program.
     pub(crate) fn program(&self) -> &'f str {
-        self.argv.first().map_or("", |field| base_name(&field.text))
+        let Some(field) = self.argv.first() else {
+            return "";
+        };
+        let name = base_name(&field.text);
+        // A slash inside `$(curl https://x/y)` separates no directories.
+        if field.dynamic && name.contains([')', '`', '}']) {
+            return &field.text;
+        }
+        name
     }
 
     /// The arguments.
@@ -155,6 +163,9 @@ impl Evaluator {
 
     /// Starts a call that is no wrapper.
     fn start(&mut self, call: Call<'_>) -> Option<Known> {
+        if !self.charge(COMMAND_COST) {
+            return None;
+        }
         let program = call.program();
         if let Some(output) = shells::run(self, &call) {
             return output;

@@ -18,6 +18,10 @@ pub(crate) const BASE_BUDGET: usize = 1 << 18;
 /// Work allowed for each byte of the command text: each byte may be copied once per level.
 pub(crate) const BUDGET_PER_BYTE: usize = 2 * MAX_NESTING;
 
+/// Work that starting one command counts for, besides its text: a command text of one-letter
+/// commands still fits the budget twice.
+pub(crate) const COMMAND_COST: usize = 48;
+
 /// Most alternatives made from one word with braces (`{a,b}{c,d}`).
 pub(crate) const MAX_BRACE_WORDS: usize = 64;
 

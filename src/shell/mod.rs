@@ -22,15 +22,20 @@ mod braces;
 mod builtins;
 mod call;
 mod codec;
+mod commands;
+mod compound;
 mod cursor;
+mod data;
 mod embedded;
 mod escapes;
 mod evaluator;
 mod expand;
+mod expansions;
 mod filters;
 mod fold;
 mod git;
 mod heredoc;
+mod inflate;
 mod interpreters;
 mod limits;
 pub mod model;
@@ -40,6 +45,7 @@ mod programs;
 mod runners;
 mod scope;
 mod shells;
+mod simple;
 mod windows;
 mod words;
 mod wrappers;
@@ -48,6 +54,7 @@ use cursor::Base;
 use evaluator::{Context, Evaluator};
 use parser::Dialect;
 
+pub use data::data_arguments;
 pub use model::{CommandLine, Invocation, Join, Origin, Redirect, Word};
 pub use programs::is_data_program;
 
@@ -102,5 +109,7 @@ pub fn strip_shell_wrapper(command: &str) -> Option<String> {
     (is_shell && takes_text && only_options && bare).then(|| script.written())
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -75,7 +75,7 @@ const DATA_PROGRAMS: &[&str] = &[
 ];
 
 /// Programs that would make a command interesting behind a wrapper that is not known.
-const WELL_KNOWN: &[&str] = &[
+pub(super) const WELL_KNOWN: &[&str] = &[
     "aria2c", "bash", "bun", "cargo", "conda", "curl", "docker", "gh", "git", "glab", "go", "http",
     "hub", "jj", "mvn", "node", "npm", "patch", "perl", "php", "pip", "pip3", "pnpm", "podman",
     "python", "python3", "ruby", "sh", "skopeo", "ssh", "svn", "tar", "unzip", "uv", "wget",
@@ -86,8 +86,8 @@ const WELL_KNOWN: &[&str] = &[
 const NAMES_PROGRAMS: &[&str] = &[
     "alias", "apk", "apt", "apt-get", "brew", "cd", "chmod", "chown", "complete", "cp", "dnf",
     "dpkg", "hash", "help", "info", "kill", "killall", "ln", "make", "man", "mkdir", "mv",
-    "pacman", "pgrep", "pkill", "rm", "rmdir", "rpm", "snap", "tldr", "touch", "unalias", "unset",
-    "yum",
+    "pacman", "pgrep", "pkill", "rm", "rmdir", "rpm", "set", "snap", "tldr", "touch", "unalias",
+    "unset", "yum",
 ];
 
 /// True for programs whose arguments are data (`echo`, `grep`, `sed`, `test` …).

@@ -2,6 +2,7 @@
 
 use super::call::Call;
 use super::evaluator::Evaluator;
+use super::limits::MAX_LOOP_ROUNDS;
 use super::model::{Join, Origin};
 use super::scope::{Field, Known};
 use super::shells;
@@ -106,6 +107,16 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<K
             editor(evaluator, call);
             Some(None)
         }
+        "nix" => {
+            evaluator.emit(call);
+            let arguments = call.arguments();
+            let at = arguments
+                .iter()
+                .position(|field| matches!(field.text.as_str(), "-c" | "--command"));
+            let command = at.and_then(|at| arguments.get(at + 1..));
+            behind(evaluator, call, command.unwrap_or_default());
+            Some(None)
+        }
         "tmux" | "screen" => {
             evaluator.emit(call);
             terminal(evaluator, call);
@@ -134,11 +145,20 @@ fn script_behind(evaluator: &mut Evaluator, call: &Call<'_>, words: &[Field]) {
     }
 }
 
-/// Words of the standard input; `None` if it is not known.
-fn input_words(call: &Call<'_>) -> Option<Vec<Field>> {
+/// Words of the standard input, or its lines; `None` if it is not known.
+fn input_words(call: &Call<'_>, by_line: bool) -> Option<Vec<Field>> {
     let (text, decoded, _) = call.input()?;
+    let separates = |c: char| {
+        if by_line {
+            matches!(c, '\n' | '\0')
+        } else {
+            c.is_whitespace()
+        }
+    };
     let words = text
-        .split_whitespace()
+        .split(separates)
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
         .take(MAX_INPUT_WORDS)
         .map(|word| Field {
             decoded,
@@ -150,16 +170,31 @@ fn input_words(call: &Call<'_>) -> Option<Vec<Field>> {
 #[allow(clippy::option_option, reason = "as in `shells::run`")]
 fn xargs(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
     let options = Options::read(call.arguments(), XARGS_VALUES);
-    let unknown = || vec![Field::unresolved("{}")];
-    let added = input_words(call).unwrap_or_else(unknown);
     let placeholder = options
         .value(&["-I", "--replace", "-J"])
         .or_else(|| options.has(&["-i"]).then(|| Field::plain("{}")));
     if options.rest.is_empty() {
         return None;
     }
-    let argv = with_placeholder(options.rest, placeholder.as_ref(), &added);
-    Some(evaluator.nested(call.wrapped(&argv)))
+    let by_line =
+        placeholder.is_some() || options.has(&["-0", "--null", "-d", "--delimiter", "-L"]);
+    let added = input_words(call, by_line).unwrap_or_else(|| vec![Field::unresolved("{}")]);
+    if placeholder.is_none() {
+        let argv = with_placeholder(options.rest, None, &added);
+        return Some(evaluator.nested(call.wrapped(&argv)));
+    }
+    if added.len() > MAX_LOOP_ROUNDS {
+        evaluator.incomplete = true;
+    }
+    for item in added.iter().take(MAX_LOOP_ROUNDS) {
+        let argv = with_placeholder(
+            options.rest,
+            placeholder.as_ref(),
+            std::slice::from_ref(item),
+        );
+        evaluator.nested(call.wrapped(&argv));
+    }
+    Some(None)
 }
 
 #[allow(clippy::option_option, reason = "as in `shells::run`")]
@@ -175,7 +210,7 @@ fn parallel(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>>
     };
     let added = match listed {
         Some(listed) => listed.iter().take(MAX_INPUT_WORDS).cloned().collect(),
-        None => input_words(call).unwrap_or_else(|| vec![Field::unresolved("{}")]),
+        None => input_words(call, true).unwrap_or_else(|| vec![Field::unresolved("{}")]),
     };
     if command.is_empty() {
         return None;
@@ -210,7 +245,7 @@ fn with_placeholder(command: &[Field], placeholder: Option<&Field>, added: &[Fie
             },
             _ => Field {
                 dynamic: true,
-                ..field.clone()
+                ..Field::plain(&field.text.replacen(mark, "{}", MAX_INPUT_WORDS))
             },
         }
     };
@@ -251,6 +286,14 @@ fn ssh(evaluator: &mut Evaluator, call: &Call<'_>) {
     let after_host = options.rest.get(1..).unwrap_or_default();
     // Options may also stand between the host and the command.
     let command = Options::read(after_host, SSH_VALUES).rest;
+    if command.is_empty()
+        && let Some((text, _, base)) = call.input()
+    {
+        let mut context = call.inside(Origin::Wrapped);
+        context.join = Join::First;
+        context.stdin = None;
+        evaluator.text(&text, base, &context);
+    }
     script_behind(evaluator, call, command);
 }
 

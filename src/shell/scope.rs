@@ -216,8 +216,10 @@ pub(crate) struct Scope {
 impl Scope {
     pub(crate) fn new() -> Self {
         let mut variables = Variables::default();
-        // Word splitting makes `${IFS}` a blank.
+        // Word splitting makes `${IFS}` a blank; `$SHELL -c` runs some shell.
         variables.set("IFS", vec![Field::plain(" ")]);
+        variables.set("SHELL", vec![Field::plain("/bin/sh")]);
+        variables.set("BASH", vec![Field::plain("/bin/bash")]);
         Self {
             variables,
             functions: BTreeMap::new(),

@@ -24,7 +24,8 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<K
     let arguments = call.arguments();
     match program {
         "eval" if !arguments.is_empty() => {
-            let context = call.script_context(script_origin(arguments));
+            let mut context = call.script_context(script_origin(arguments));
+            context.expanded = arguments.iter().any(|field| field.dynamic);
             let (text, base) = joined(call, arguments);
             Some(evaluator.text(&text, base, &context))
         }
@@ -85,7 +86,8 @@ fn run_text(
     text: &Field,
     parameters: &[Field],
 ) -> Option<Known> {
-    let context = call.script_context(script_origin(std::slice::from_ref(text)));
+    let mut context = call.script_context(script_origin(std::slice::from_ref(text)));
+    context.expanded = text.dynamic;
     let base = call.base_of(text);
     let outer = std::mem::replace(&mut evaluator.scope.directory, call.directory.clone());
     let printed = evaluator.with_parameters(parameters, |evaluator| {

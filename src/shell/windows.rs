@@ -8,7 +8,6 @@ use super::limits::MAX_DECODED;
 use super::model::Origin;
 use super::parser::Dialect;
 use super::scope::{Field, Known};
-use super::wrappers::join;
 use super::{interpreters, shells};
 
 /// Programs whose arguments are Windows paths more often than escapes.
@@ -47,18 +46,30 @@ pub(super) fn restore_backslashes(argv: &mut [Field]) {
         return;
     }
     for argument in arguments {
-        let Some(source) = &argument.source else {
-            continue;
-        };
-        let quotes = source.contains(['\'', '"', '$', '`']);
-        let separates = source
-            .as_bytes()
-            .windows(2)
-            .all(|pair| pair.first() != Some(&b'\\') || pair.get(1).is_some_and(is_path_byte));
-        if !quotes && separates {
-            argument.text = source.to_string();
+        if let Some(path) = path_source(argument) {
+            argument.text = path.to_owned();
         }
     }
+}
+
+/// An argument as written, if its backslashes look like those of a path.
+fn path_source(argument: &Field) -> Option<&str> {
+    let source = argument.source.as_deref()?;
+    let quotes = source.contains(['\'', '"', '$', '`']);
+    let separates = source
+        .as_bytes()
+        .windows(2)
+        .all(|pair| pair.first() != Some(&b'\\') || pair.get(1).is_some_and(is_path_byte));
+    (!quotes && separates).then_some(source)
+}
+
+/// Words joined by blanks, with their backslashes.
+fn join_paths(words: &[Field]) -> String {
+    let texts: Vec<&str> = words
+        .iter()
+        .map(|word| path_source(word).unwrap_or(&word.text))
+        .collect();
+    texts.join(" ")
 }
 
 fn is_path_byte(b: &u8) -> bool {
@@ -74,7 +85,8 @@ pub(super) fn command_prompt(evaluator: &mut Evaluator, call: &Call<'_>) -> Opti
         text.eq_ignore_ascii_case("c") || text.eq_ignore_ascii_case("k")
     })?;
     let rest = arguments.get(at + 1..).filter(|rest| !rest.is_empty())?;
-    let (text, base) = shells::joined(call, rest);
+    let (_, base) = shells::joined(call, rest);
+    let text = join_paths(rest);
     let context = call.script_context(Origin::Script);
     let base = if text.contains('^') {
         Base::Fixed(call.offset)
@@ -101,7 +113,7 @@ pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<O
             break;
         }
         if is_option && ("command".starts_with(&option) || option == "c") {
-            text = Some((join(after), Origin::Script));
+            text = Some((join_paths(after), Origin::Script));
             break;
         }
         if is_option && "file".starts_with(&option) {
@@ -122,7 +134,7 @@ pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<O
         {
             rest = rest.get(1..).unwrap_or_default();
         } else if !is_option {
-            text = Some((join(call.arguments()), Origin::Script));
+            text = Some((join_paths(call.arguments()), Origin::Script));
             break;
         }
     }
