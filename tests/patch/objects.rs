@@ -16,6 +16,7 @@ fn known(run: &Path, id: &str) -> Base {
         given: None,
         base_repo: None,
         known_commit: Some(id),
+        gt: None,
     };
     choose_base(&request).unwrap()
 }
@@ -103,6 +104,7 @@ fn sha256_and_reftable() {
             given: None,
             base_repo: None,
             known_commit: None,
+            gt: None,
         };
         let found = choose_base(&request).unwrap();
         if reftable {
@@ -387,6 +389,7 @@ fn child_has_no_git() {
         given: None,
         base_repo: Some(&base),
         known_commit: None,
+        gt: None,
     };
     let found = choose_base(&request).unwrap();
     assert_eq!(found.info.source, BaseSource::BaseRepoTree);
