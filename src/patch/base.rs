@@ -4,17 +4,23 @@
 //! can be rewritten by the agent, so its confidence is at most medium, and low where the repository looks
 //! as if it had been made anew.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::fit::{Fit, fits};
+use super::model::Patch;
 use super::objects::commit::CommitTree;
 use super::objects::id::{Algorithm, Oid};
 use super::objects::{GitDir, ObjectStore, refs};
 use super::tree::{BaseTree, DirTree};
 use crate::rules::finding::Confidence;
 use crate::{Error, Result};
+
+/// Most commits of a run that are tried as base.
+const MAX_CANDIDATES: usize = 8;
 
 /// Where the base was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -99,8 +105,10 @@ pub struct BaseRequest<'a> {
     pub given: Option<&'a str>,
     /// `base_repo/<TASK>/repo`, if the benchmark has it.
     pub base_repo: Option<&'a Path>,
-    /// The base commit of the task's facts.
+    /// The base commit of the task's facts, in full or at least seven digits of it.
     pub known_commit: Option<&'a str>,
+    /// The GT, which tells commits of the run before the task from those after it.
+    pub gt: Option<&'a Patch>,
 }
 
 /// The base that was taken.
@@ -125,7 +133,8 @@ impl std::fmt::Debug for Base {
 /// Looks for the base in this order: `--base`; HEAD of the benchmark's repository, or its files when it has
 /// no history; the known base commit in the run; the oldest reflog entry of the run; the run's HEAD. A known
 /// base commit that the run lacks means that its history was replaced: then nothing in the run is believed
-/// and the base is unknown.
+/// and the base is unknown. With a GT, the oldest commit of the run that it fits is taken, and none that
+/// already holds its changes.
 ///
 /// # Errors
 /// When `--base` names nothing, or the benchmark's starter tree cannot be listed.
@@ -251,15 +260,9 @@ impl Finder<'_> {
         let Some(store) = self.store(self.request.run, Some(id.algorithm())) else {
             return false;
         };
-        self.lacks(&store, id)
-    }
-
-    fn lacks(&mut self, store: &ObjectStore, id: &Oid) -> bool {
         let lacks = !store.has(id);
         if lacks {
-            self.problems.push(format!(
-                "the run's repository does not hold the base commit {id}: its history was replaced or cut"
-            ));
+            self.problems.push(lacking(id));
         }
         lacks
     }
@@ -268,44 +271,91 @@ impl Finder<'_> {
         let known = self
             .request
             .known_commit
-            .and_then(|c| Oid::parse(c.trim().as_bytes()));
-        let store = self.store(self.request.run, known.map(|id| id.algorithm()))?;
-        if let Some(id) = known {
-            if self.lacks(&store, &id) {
+            .map(str::trim)
+            .filter(|c| is_hex(c));
+        let algorithm = known
+            .and_then(|c| Oid::parse(c.as_bytes()))
+            .map(|id| id.algorithm());
+        let store = self.store(self.request.run, algorithm)?;
+        if let Some(known) = known {
+            let id = match Oid::parse(known.as_bytes()) {
+                Some(id) => store.has(&id).then_some(id),
+                None => store.abbreviated(known),
+            };
+            let Some(id) = id else {
+                self.problems.push(lacking(&known));
                 return None;
-            }
+            };
             let tree = self.tree(&store, id)?;
             return Some(commit(BaseSource::Metadata, Confidence::Medium, tree));
         }
-        let oldest = match refs::head_reflog(store.git_dir()) {
-            Ok(entries) => entries.into_iter().next(),
-            Err(why) => {
-                self.problems.push(format!("no reflog: {why}"));
-                None
+        let mut candidates = Vec::new();
+        match refs::head_reflog(store.git_dir()) {
+            Ok(entries) => {
+                let ids = entries
+                    .iter()
+                    .flat_map(|e| e.old.into_iter().chain([e.new]));
+                candidates.extend(ids.map(|id| (BaseSource::Reflog, id)));
             }
-        };
-        if let Some(entry) = oldest
-            && let Some(tree) = self.tree(&store, entry.old.unwrap_or(entry.new))
-        {
-            // A first commit may be the benchmark's, or the agent's own after `git init`.
-            let sure = if tree.is_root() {
-                Confidence::Low
-            } else {
-                Confidence::Medium
-            };
-            return Some(commit(BaseSource::Reflog, sure, tree));
+            Err(why) => self.problems.push(format!("no reflog: {why}")),
         }
         match refs::head(store.git_dir()) {
-            Ok(id) => {
-                let tree = self.tree(&store, id)?;
-                Some(commit(BaseSource::Head, Confidence::Low, tree))
-            }
-            Err(why) => {
-                self.problems.push(format!("HEAD of the run: {why}"));
-                None
+            Ok(id) => candidates.push((BaseSource::Head, id)),
+            Err(why) => self.problems.push(format!("HEAD of the run: {why}")),
+        }
+        self.oldest_fitting(&store, &candidates)
+    }
+
+    /// The first candidate that the GT fits. A clone begins at the newest commit and is then moved back to the
+    /// base, so the oldest reflog entry need not be the base. Without a GT, or when it fits none, the first
+    /// that can be read.
+    fn oldest_fitting(
+        &mut self,
+        store: &Arc<ObjectStore>,
+        candidates: &[(BaseSource, Oid)],
+    ) -> Option<Found> {
+        let mut seen = BTreeSet::new();
+        let mut first = None;
+        let fresh = candidates.iter().filter(|(_, id)| seen.insert(*id));
+        for (source, id) in fresh.take(MAX_CANDIDATES) {
+            let Some(tree) = self.tree(store, *id) else {
+                continue;
+            };
+            // A first commit may be the benchmark's, or the agent's own after `git init`.
+            let confidence = match source {
+                BaseSource::Reflog if !tree.is_root() => Confidence::Medium,
+                _ => Confidence::Low,
+            };
+            let fit = self.request.gt.map(|gt| fits(gt, Some(&tree)));
+            let found = commit(*source, confidence, tree);
+            match fit {
+                None => return Some(found),
+                Some(Fit::Fits { already }) if already.is_empty() => return Some(found),
+                Some(fit) => {
+                    first.get_or_insert((found, fit.already().len()));
+                }
             }
         }
+        let (found, already) = first?;
+        if already > 0 {
+            self.problems.push(format!(
+                "commit {} of the run already holds the GT's change of {already} files; it cannot be the base",
+                found.0.commit.as_deref().unwrap_or_default()
+            ));
+            return None;
+        }
+        Some(found)
     }
+}
+
+fn is_hex(text: &str) -> bool {
+    (7..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+fn lacking(commit: &dyn std::fmt::Display) -> String {
+    format!(
+        "the run's repository does not hold the base commit {commit}: its history was replaced or cut"
+    )
 }
 
 fn commit(source: BaseSource, confidence: Confidence, tree: CommitTree) -> Found {

@@ -21,7 +21,7 @@ const BINARY_WINDOW: usize = 8000;
 
 /// Lines, both sides together, up to which the shortest difference is looked for directly. Longer stretches are
 /// first cut at lines that stand exactly once on each side.
-const DIRECT_LINES: usize = 20_000;
+const DIRECT_LINES: usize = 60_000;
 
 /// Lines, both sides together, for which the shortest difference is always looked for.
 const FREE_LINES: usize = 200;

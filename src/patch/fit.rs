@@ -33,7 +33,8 @@ impl Misfit {
 /// Whether a GT applies to a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fit {
-    /// Every file does. Files whose change the base already holds are listed: the starter tree was not clean.
+    /// Every file does. Files whose change the base already holds are listed: the starter tree was not clean,
+    /// or the base is no base.
     Fits {
         /// Files that are already as the GT leaves them, and that the GT adds lines to.
         already: Vec<BString>,
@@ -42,6 +43,8 @@ pub enum Fit {
     DoesNotFit {
         /// Which, and why, sorted by path.
         files: Vec<(BString, Misfit)>,
+        /// Files that are already as the GT leaves them.
+        already: Vec<BString>,
     },
     /// There is no base, or a file of it cannot be read.
     Unknown,
@@ -64,11 +67,21 @@ pub fn fits(gt: &Patch, base: Option<&dyn BaseTree>) -> Fit {
         }
     }
     files.sort();
+    already.sort();
     if files.is_empty() {
-        already.sort();
         Fit::Fits { already }
     } else {
-        Fit::DoesNotFit { files }
+        Fit::DoesNotFit { files, already }
+    }
+}
+
+impl Fit {
+    /// Files that are already as the GT leaves them.
+    pub fn already(&self) -> &[BString] {
+        match self {
+            Self::Fits { already } | Self::DoesNotFit { already, .. } => already,
+            Self::Unknown => &[],
+        }
     }
 }
 
@@ -156,6 +169,7 @@ mod tests {
         };
         let not = |path: &str, why| Fit::DoesNotFit {
             files: vec![(path.into(), why)],
+            already: vec![],
         };
         for (files, want) in [
             (vec![("x", "one\ntwo\n"), ("p.png", "")], already(&[])),

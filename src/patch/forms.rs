@@ -46,7 +46,7 @@ pub fn load_gt(path: &Path, instance: Option<&str>) -> Result<GtPatch> {
     let bytes = read(path)?;
     let sha256 = sha256_hex(&bytes);
     let roles = if looks_like_json(&bytes) {
-        from_row(path, &pick_row(path, &bytes, instance)?)
+        from_row(&pick_row(path, &bytes, instance)?)
     } else {
         BTreeMap::from([(Role::Solution, parse(&bytes))])
     };
@@ -73,8 +73,8 @@ pub fn load_patch(path: &Path) -> Result<Patch> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
-    let file = std::fs::File::open(path).map_err(|error| cannot_open(path, error))?;
-    let meta = file.metadata().map_err(|e| Error::io(path, e))?;
+    // Looked at before it is opened: opening a named pipe would wait for ever.
+    let meta = std::fs::metadata(path).map_err(|error| cannot_open(path, error))?;
     if !meta.is_file() {
         return Err(Error::InputMissing {
             path: path.to_owned(),
@@ -82,6 +82,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
             fix: "name the patch file itself".to_owned(),
         });
     }
+    let file = std::fs::File::open(path).map_err(|error| cannot_open(path, error))?;
     let mut bytes = Vec::new();
     let mut limited = file.take(MAX_PATCH_BYTES + 1);
     limited
@@ -185,7 +186,7 @@ fn pick_row(path: &Path, bytes: &[u8], instance: Option<&str>) -> Result<Row> {
     }
 }
 
-fn from_row(_: &Path, row: &Row) -> BTreeMap<Role, Patch> {
+fn from_row(row: &Row) -> BTreeMap<Role, Patch> {
     let mut roles = BTreeMap::from([(Role::Solution, parse(row.patch.as_bytes()))]);
     if let Some(tests) = row.test_patch.as_deref().filter(|t| !t.trim().is_empty()) {
         roles.insert(Role::Tests, parse(tests.as_bytes()));

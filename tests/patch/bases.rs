@@ -1,10 +1,10 @@
 //! Which base is taken, from where, and how sure that is.
 
 use trace_audit::patch::base::{BaseKind, BaseSource};
-use trace_audit::patch::{BaseRequest, choose_base};
+use trace_audit::patch::{BaseRequest, choose_base, parse};
 use trace_audit::rules::finding::Confidence;
 
-use super::fixture::{Bench, against, brief, commit, git, work, write};
+use super::fixture::{Bench, TEN, against, brief, commit, git, work, write};
 
 #[test]
 fn each_source_in_its_order() {
@@ -27,6 +27,7 @@ fn each_source_in_its_order() {
         given: None,
         base_repo: None,
         known_commit: None,
+        gt: None,
     };
     use BaseSource::{BaseRepoHead, BaseRepoTree, Given, Metadata, Reflog};
     for (request, source, confidence, kind) in [
@@ -163,4 +164,82 @@ fn a_reflog_of_a_clone_is_of_medium_confidence() {
     assert_eq!(found.info.source, BaseSource::Reflog);
     assert_eq!(found.info.confidence, Some(Confidence::Medium));
     assert_eq!(found.info.commit, Some(start));
+}
+
+const GT: &[u8] = b"diff --git a/src/a.txt b/src/a.txt\n--- a/src/a.txt\n+++ b/src/a.txt\n\
+    @@ -4,3 +4,3 @@\n four\n-five\n+FIVE\n six\n";
+
+#[test]
+fn the_gt_tells_commits_before_the_task_from_those_after_it() {
+    if !super::git_available() {
+        return;
+    }
+    // Upstream holds the GT; the benchmark clones it and goes back to the base.
+    let bench = Bench::new();
+    let upstream = bench.base();
+    let start = git(&upstream, &["rev-parse", "HEAD"]);
+    write(&upstream, "src/a.txt", TEN.replace("five", "FIVE"));
+    let merged = commit(&upstream, "the GT");
+    let run = bench.dir.path().join("cloned");
+    git(
+        bench.dir.path(),
+        &[
+            "clone",
+            "-q",
+            upstream.to_str().unwrap(),
+            run.to_str().unwrap(),
+        ],
+    );
+    git(&run, &["reset", "-q", "--hard", &start]);
+    write(&run, "new.txt", "n\n");
+    commit(&run, "work");
+    let gt = parse(GT);
+    let request = bench.request(&run, None);
+    let found = choose_base(&request).unwrap();
+    assert_eq!(
+        found.info.commit,
+        Some(merged),
+        "the oldest entry, without a GT"
+    );
+    let request = BaseRequest {
+        gt: Some(&gt),
+        ..request
+    };
+    let found = choose_base(&request).unwrap();
+    assert_eq!(found.info.commit, Some(start.clone()));
+    assert_eq!(found.info.source, BaseSource::Reflog);
+    // A branch that is named like the commit does not stand for it.
+    git(&run, &["branch", &start[..10], "HEAD"]);
+    let short = BaseRequest {
+        known_commit: Some(&start[..10]),
+        ..request
+    };
+    let found = choose_base(&short).unwrap();
+    assert_eq!(found.info.source, BaseSource::Metadata);
+    assert_eq!(found.info.commit, Some(start));
+}
+
+#[test]
+fn a_repository_made_anew_around_the_gt_is_no_base() {
+    if !super::git_available() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.work();
+    let run = bench.run();
+    std::fs::remove_dir_all(run.join(".git")).unwrap();
+    git(&run, &["init", "-q"]);
+    commit(&run, "start");
+    let gt = parse(GT);
+    let request = BaseRequest {
+        gt: Some(&gt),
+        ..bench.request(&run, None)
+    };
+    let found = choose_base(&request).unwrap();
+    assert_eq!(found.info.source, BaseSource::Unknown);
+    assert!(
+        found.problems[0].contains("already holds"),
+        "{:?}",
+        found.problems
+    );
 }

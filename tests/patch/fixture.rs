@@ -64,6 +64,7 @@ impl Bench {
             given: None,
             base_repo: base,
             known_commit: None,
+            gt: None,
         }
     }
 
@@ -80,7 +81,10 @@ impl Bench {
 }
 
 pub(super) fn against(run: &Path, base: &Base, gt: Option<&Patch>) -> AgentPatch {
-    let exclude = BTreeSet::from(["claude_run.jsonl".to_owned(), ".claude".to_owned()]);
+    let exclude = ["claude_run.jsonl", "eval_report.md", ".claude"]
+        .map(str::to_owned)
+        .into_iter()
+        .collect::<BTreeSet<_>>();
     worktree_patch(run, base, &exclude, gt).unwrap()
 }
 

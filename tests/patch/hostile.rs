@@ -284,6 +284,7 @@ fn the_gt_names_ignored_files_and_lends_its_hunks() {
     write(&run, "claude_run.jsonl", "{}\n");
     write(&run, ".claude/settings.json", "{}\n");
     write(&run, "src/claude_run.jsonl", "{}\n");
+    write(&run, "eval_report.md/hidden.py", "x\n");
     // The GT says the same change in another way than a difference finds it.
     write(&run, "src/a.txt", TEN.replace("five\n", "five\nfive\n"));
     let gt = parse(
@@ -296,12 +297,26 @@ fn the_gt_names_ignored_files_and_lends_its_hunks() {
         [
             entry(".gitignore", Modified, 1, 2),
             entry("build/named.txt", Added, 1, 0),
+            entry("eval_report.md/hidden.py", Added, 1, 0),
             entry("src/a.txt", Modified, 1, 0),
             entry("src/claude_run.jsonl", Added, 1, 0),
         ]
     );
-    assert_eq!(agent.patch.files[2].hunks, gt.files[0].hunks);
+    assert_eq!(agent.patch.files[3].hunks, gt.files[0].hunks);
     assert_eq!(agent.flags.gt_hunks, 2);
     assert_eq!(agent.flags.ignored, 2);
     assert_eq!(agent.flags.excluded, [".claude", "claude_run.jsonl"]);
+}
+
+#[test]
+fn a_nul_hides_no_text_of_the_gt() {
+    if !super::git_available() {
+        return;
+    }
+    let bench = Bench::new();
+    write(&bench.run(), "src/a.txt", format!("{TEN}GT line\n// \0\n"));
+    let gt = parse(b"--- a/src/a.txt\n+++ b/src/a.txt\n@@ -10 +10,2 @@\n ten\n+GT line\n");
+    assert!(bench.read().patch.files[0].binary);
+    let agent = bench.read_with(Some(&gt));
+    assert_eq!(brief(&agent.patch), [entry("src/a.txt", Modified, 2, 0)]);
 }

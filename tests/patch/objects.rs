@@ -16,6 +16,7 @@ fn known(run: &Path, id: &str) -> Base {
         given: None,
         base_repo: None,
         known_commit: Some(id),
+        gt: None,
     };
     choose_base(&request).unwrap()
 }
@@ -103,6 +104,7 @@ fn sha256_and_reftable() {
             given: None,
             base_repo: None,
             known_commit: None,
+            gt: None,
         };
         let found = choose_base(&request).unwrap();
         if reftable {
@@ -307,6 +309,21 @@ fn an_enormous_blob_is_not_unpacked() {
     assert!(agent.patch.files[0].binary);
 }
 
+#[test]
+fn a_repository_of_another_user_is_read() {
+    if !super::git_available() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.work();
+    let (run, start) = (bench.run(), head(&bench.base()));
+    if std::os::unix::fs::chown(run.join(".git"), Some(12345), None).is_err() {
+        println!("skipped: only root can give a directory away");
+        return;
+    }
+    assert_eq!(brief(&read(&run, &start).patch), work());
+}
+
 /// Runs one test of this file in a process with other variables.
 fn in_child(test: &str, run: &Path, id: &str, vars: &[(&str, &str)]) {
     let out = Command::new(std::env::current_exe().unwrap())
@@ -372,6 +389,7 @@ fn child_has_no_git() {
         given: None,
         base_repo: Some(&base),
         known_commit: None,
+        gt: None,
     };
     let found = choose_base(&request).unwrap();
     assert_eq!(found.info.source, BaseSource::BaseRepoTree);

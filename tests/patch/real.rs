@@ -73,6 +73,7 @@ fn a_tree_with_the_gt_applied_reads_as_the_gt() {
             given: None,
             base_repo: Some(&base_dir),
             known_commit: None,
+            gt: None,
         };
         let base = choose_base(&request).unwrap();
         assert_eq!(base.info.source, BaseSource::BaseRepoTree);

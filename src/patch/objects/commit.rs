@@ -201,3 +201,50 @@ impl BaseTree for CommitTree {
         passed_over
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::patch::objects::id::{Algorithm, hash_object};
+
+    fn read(content: &[u8]) -> Result<(usize, usize), String> {
+        let id = hash_object(Algorithm::Sha1, "tree", content);
+        let (mut entries, mut below, mut seen) = (BTreeMap::new(), Vec::new(), 0);
+        let prefix = BString::from("dir");
+        read_tree(content, &id, &prefix, &mut entries, &mut below, &mut seen)?;
+        assert!(entries.keys().all(|path| path.starts_with(b"dir/")));
+        Ok((entries.len(), below.len()))
+    }
+
+    #[test]
+    fn trees_are_read_or_refused() {
+        let entry = |text: &str| [text.as_bytes(), &[7; 20]].concat();
+        let good = [entry("100644 a\0"), entry("40000 b\0"), entry("160000 c\0")].concat();
+        assert_eq!(read(&good), Ok((2, 1)));
+        assert_eq!(read(b""), Ok((0, 0)));
+        for bad in [
+            &good[..good.len() - 1],
+            &entry("100644 \0"),
+            &entry("100644 a/b\0"),
+            &entry(&format!("100644 {}\0", "x".repeat(MAX_PATH))),
+            b"100644",
+            b"100644 a",
+        ] {
+            assert!(read(bad).is_err(), "{}", bad.as_bstr());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn random_trees_do_no_harm(
+            parts in proptest::collection::vec(("(100644 |40000 |)[a-z/]{0,4}\0?", any::<[u8; 20]>()), 0..6),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let mut content: Vec<u8> = parts.iter().flat_map(|(t, id)| [t.as_bytes(), id].concat()).collect();
+            content.truncate(cut.index(content.len() + 1));
+            let _ = read(&content);
+        }
+    }
+}

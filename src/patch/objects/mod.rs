@@ -7,7 +7,8 @@
 //! HEAD, refs and reflogs are read as plain files. Every object is hashed and compared with its name. The
 //! index, attributes, ignore files and configuration of the run are never read.
 //!
-//! What happens with unusual repositories (each row is a test in `tests/patch.rs`):
+//! What happens with unusual repositories (`tests/patch/objects.rs` and `hostile.rs` show it, all but the
+//! two minutes' wait):
 //!
 //! | what | what happens |
 //! |---|---|

@@ -117,26 +117,34 @@ impl ObjectStore {
         checked(answer, id, Some("blob"))
     }
 
-    /// The commit that a revision names: hexadecimal digits, a ref, `HEAD`, each with `~1` or `^` behind it.
-    pub fn resolve(&self, revision: &str) -> Option<Oid> {
+    /// The commit whose name begins with these hexadecimal digits, if there is just one. Refs are not asked:
+    /// the agent can give a branch any name.
+    pub fn abbreviated(&self, digits: &str) -> Option<Oid> {
         let is_hex =
-            |s: &str| (4..=64).contains(&s.len()) && s.bytes().all(|b| b.is_ascii_hexdigit());
+            (4..=64).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        is_hex.then(|| self.commit_of(digits, "")).flatten()
+    }
+
+    /// The commit that a revision names: hexadecimal digits, or else a ref or `HEAD`; each with `~1` or `^`
+    /// behind it.
+    pub fn resolve(&self, revision: &str) -> Option<Oid> {
         let (name, steps) = match revision.find(['~', '^']) {
             Some(at) => revision.split_at_checked(at)?,
             None => (revision, ""),
         };
-        if !steps
-            .chars()
-            .all(|c| matches!(c, '~' | '^') || c.is_ascii_digit())
-        {
+        let plain = |c: char| matches!(c, '~' | '^') || c.is_ascii_digit();
+        if !steps.chars().all(plain) {
             return None;
         }
-        let start = match refs::find(&self.git, name) {
-            Some(id) => id.to_string(),
-            None if is_hex(name) => name.to_owned(),
-            None => return None,
-        };
-        let asked = format!("{start}{steps}^{{commit}}");
+        let start = self
+            .abbreviated(name)
+            .or_else(|| refs::find(&self.git, name))?;
+        self.commit_of(&start.to_string(), steps)
+    }
+
+    /// Asks git for the commit that digits and steps lead to. Both were checked: git sees no other syntax.
+    fn commit_of(&self, digits: &str, steps: &str) -> Option<Oid> {
+        let asked = format!("{digits}{steps}^{{commit}}");
         self.one(&asked, Want::Size, u64::MAX).ok().map(|a| a.id)
     }
 

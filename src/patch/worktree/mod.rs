@@ -75,8 +75,9 @@ pub struct AgentPatch {
 /// Compares the final tree of a run with its base.
 ///
 /// `exclude` holds exact names in the root of the run that belong to the evaluation (traces, reports);
-/// they are left out unless the base or the GT has them. `gt` serves two ends: files it names count even when
-/// ignored, and where its hunks turn the base into exactly the agent's file, they become the agent's, since
+/// they are left out unless the base or the GT has them, or they are directories without a leading dot, in which
+/// anything could be put. `gt` serves three ends: files it names count even when ignored, and as text where it
+/// has text; and where its hunks turn the base into exactly the agent's file, they become the agent's, since
 /// a difference can be written in more than one way.
 ///
 /// # Errors
@@ -116,6 +117,10 @@ impl TreeFlags {
         say(
             &self.oversized,
             "files are too large to compare and count as binary",
+        );
+        say(
+            &self.coarse,
+            "files are so different that parts count as replaced as a whole",
         );
         say(&self.special, "sockets, pipes or devices were not opened");
         say(&self.unreadable, "files could not be read or compared");
@@ -213,7 +218,10 @@ impl<'a> Maker<'a> {
         if self.take_gt_hunks(&mut file, &new) {
             return Some(file);
         }
-        if is_binary(&old) || is_binary(&new) {
+        // A NUL hides nothing where the GT has text.
+        let named = self.gt.get(file.path().as_bstr());
+        let is_text = named.is_some_and(|gt| !gt.binary && !gt.hunks.is_empty());
+        if !is_text && (is_binary(&old) || is_binary(&new)) {
             file.binary = old != new;
         } else {
             self.effort.coarse = false;
@@ -299,6 +307,7 @@ fn list(
         }
         if let Ok(name) = path.to_str()
             && exclude.contains(name)
+            && (!is_dir || name.starts_with('.'))
             && !wanted(path)
         {
             flags.excluded.push(name.to_owned());
