@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::model::Inputs;
-use super::needles::{NeedleId, Needles, WINDOW};
+use super::needles::{MIN_BYTES, NeedleId, Needles};
 use super::paths::{PathId, Paths};
 use crate::similarity::normalise::squeeze;
 
@@ -77,7 +77,7 @@ impl Lines {
         let mut by_text: HashMap<String, NeedleId> = HashMap::new();
         let mut out = Self::default();
         let mut add = |text: String, all: &mut Vec<Line>| -> Option<NeedleId> {
-            if text.len() < WINDOW {
+            if text.len() < MIN_BYTES {
                 return None;
             }
             if let Some(id) = by_text.get(&text) {
