@@ -63,16 +63,16 @@ impl Layers {
 /// [`squeeze`], with a fast path for the ASCII that most text is.
 ///
 /// An ASCII character begins anew for normalisation: it never joins what stands before it. So a run of
-/// other characters can be squeezed alone, together with the last ASCII character before it (which an
-/// accent may join), reaching over invisible control characters.
+/// other characters can be squeezed alone, together with the last ASCII character before it, which an
+/// accent may join. Invisible control characters keep nothing apart and belong to the run.
 fn squeeze_into(out: &mut Vec<u8>, text: &str) {
     let mut rest = text;
     while let Some(first) = first_foreign(rest.as_bytes()) {
         let before = rest.as_bytes().get(..first).unwrap_or_default();
         let seen = |b: &u8| b.is_ascii_graphic() || b.is_ascii_whitespace();
         let start = before.iter().rposition(seen).unwrap_or(0);
-        let foreign = rest.bytes().skip(first).position(|b| b.is_ascii());
-        let end = foreign.map_or(rest.len(), |n| first + n);
+        let run = rest.as_bytes().get(first..).unwrap_or_default();
+        let end = run.iter().position(seen).map_or(rest.len(), |n| first + n);
         let (Some((ascii, tail)), Some(segment)) =
             (rest.split_at_checked(start), rest.get(start..end))
         else {
