@@ -6,7 +6,9 @@ use std::path::Path;
 use bstr::{BString, ByteSlice};
 
 use crate::experiment::discover::RunInputs;
-use crate::patch::model::Patch;
+use crate::patch::diff::{diff, is_binary};
+use crate::patch::model::{FilePatch, FileStatus, Patch};
+use crate::patch::tree::DirTree;
 use crate::patch::{
     AgentPatch, Base, BaseInfo, BaseRequest, BaseTree, Fit, GtPatch, choose_base, fits, load_gt,
     load_patch, worktree_patch,
@@ -101,6 +103,7 @@ impl Sources {
             given: inputs.base_commit.as_deref(),
             base_repo: inputs.base_tree.as_deref(),
             known_commit: inputs.task_facts.base_commit.as_deref(),
+            gt: self.gt.as_ref().map(|gt| &gt.patch),
         })?;
         let gt = self.gt.as_ref().map(|gt| &gt.patch);
         let excluded = excluded_names(inputs, dir)?;
@@ -112,7 +115,8 @@ impl Sources {
             None => {
                 self.patch_state = PatchState::BaseUnknown;
                 self.unchecked
-                    .push("the work tree (no base to compare it with)".to_owned());
+                    .push("what the agent changed (no base to compare the work tree with)".to_owned());
+                self.patch = gt.map(|gt| whole_files(dir, gt)).transpose()?;
             }
             Some(tree) => {
                 if let Some(gt) = gt {
@@ -138,12 +142,37 @@ impl Sources {
     }
 }
 
+/// The files that the GT names, as they lie in the work tree, every line as if added: without a base,
+/// whether the lines of the GT are there is all that can be asked.
+fn whole_files(dir: &Path, gt: &Patch) -> Result<Patch> {
+    let tree = DirTree::open(dir)?;
+    let mut patch = Patch::default();
+    for path in gt.files.iter().filter_map(|file| file.new_path.as_ref()) {
+        let Ok(content) = tree.read(path.as_bstr()) else {
+            continue;
+        };
+        let binary = is_binary(&content);
+        patch.files.push(FilePatch {
+            old_path: None,
+            new_path: Some(path.clone()),
+            status: FileStatus::Added,
+            binary,
+            hunks: if binary {
+                Vec::new()
+            } else {
+                diff(b"", &content)
+            },
+        });
+    }
+    Ok(patch)
+}
+
 /// Checks the GT against the base: one that does not fit is no measure of the patch, and one that
 /// the base already holds was there before the agent came. Returns the state and, for the second
 /// case, the number of lines.
 fn check_fit(gt: &Patch, tree: &dyn BaseTree, problems: &mut Vec<String>) -> (GtState, u64) {
     match fits(gt, Some(tree)) {
-        Fit::DoesNotFit { files } => {
+        Fit::DoesNotFit { files, already } => {
             let first = files
                 .first()
                 .map(|(path, why)| format!("{path}: {}", why.words()))
@@ -152,7 +181,7 @@ fn check_fit(gt: &Patch, tree: &dyn BaseTree, problems: &mut Vec<String>) -> (Gt
                 "the ground truth does not fit the base: {} of its files do not apply (first: {first})",
                 files.len()
             ));
-            (GtState::DoesNotFit, 0)
+            (GtState::DoesNotFit, telling_lines(gt, &already))
         }
         Fit::Fits { already } => (GtState::Present, telling_lines(gt, &already)),
         Fit::Unknown => (GtState::Present, 0),
