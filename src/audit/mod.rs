@@ -4,6 +4,7 @@
 //! facts and policy only. That split lets many runs be judged together, or again with other numbers.
 
 mod listen;
+mod refine;
 mod report;
 mod sources;
 
@@ -86,9 +87,19 @@ impl<'a> Auditor<'a> {
 fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
     let sources = sources::read(inputs)?;
     let comparison = compare_with_gt(inputs, &sources);
-    let heard = listen::listen(inputs, rules, &sources, comparison.as_ref())?;
+    let mut heard = listen::listen(inputs, rules, &sources, comparison.as_ref())?;
+
+    let content_unrecorded = match (&heard.provenance, &comparison) {
+        (Some(provenance), Some(comparison)) => refine::refine(
+            &mut heard.rules.findings,
+            provenance,
+            comparison.similarity.n16,
+        ),
+        _ => false,
+    };
 
     let mut measures = Measures {
+        content_unrecorded,
         gt: sources.gt_state,
         patch: sources.patch_state,
         coverage: heard.coverage,

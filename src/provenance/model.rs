@@ -1,5 +1,7 @@
 //! What provenance needs to know of a run, and what it says of it.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::similarity::model::{DistinctiveLine, Ratio};
@@ -141,6 +143,9 @@ pub struct Provenance {
     /// Lines that could not be searched for: too short, or one of too many that look alike.
     #[serde(skip)]
     pub unsearched: u64,
+    /// Outputs that held a distinctive line of the GT, whoever had it first.
+    #[serde(skip)]
+    pub gt_outputs: BTreeSet<EventId>,
     /// Paths (relative to the run where possible) that some call of the trace wrote.
     #[serde(skip)]
     pub written_paths: Vec<String>,

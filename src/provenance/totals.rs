@@ -35,6 +35,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         preapplied_lines: t.lines.all.iter().filter(|l| l.preapplied).count() as u64,
         unseen,
         unsearched: t.lines.unsearched,
+        gt_outputs: t.gt_outputs.clone(),
         written_paths: t.changes.written(),
     }
 }

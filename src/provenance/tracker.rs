@@ -8,6 +8,8 @@
 //! - What no event holds was written by a call whose effect the trace does not show; `changes` knows
 //!   which calls may have.
 
+use std::collections::BTreeSet;
+
 use super::changes::{Changes, cut};
 use super::layers::Layers;
 use super::lines::{Line, Lines, ShowingId};
@@ -68,6 +70,8 @@ pub struct Tracker {
     /// A call, or an output, was seen.
     pub(super) calls: bool,
     pub(super) outputs: bool,
+    /// Outputs that held a line of the GT, whoever had it first.
+    pub(super) gt_outputs: BTreeSet<EventId>,
 }
 
 impl Tracker {
@@ -88,6 +92,7 @@ impl Tracker {
             now: 0,
             calls: false,
             outputs: false,
+            gt_outputs: BTreeSet::new(),
         };
         tracker.prompted(inputs.prompt);
         tracker
@@ -162,9 +167,12 @@ impl Tracker {
     fn output(&mut self, event: &Event) {
         self.outputs = true;
         self.changes.result(event);
-        let hits = self.search(&event.text, true, |l| {
-            !l.authored && !l.prompt && !l.starter
-        });
+        let mut hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
+        let of_gt = |id: &NeedleId| self.lines.get(*id).is_some_and(|l| !l.gt.is_empty());
+        if hits.iter().any(of_gt) {
+            self.gt_outputs.insert(event.id);
+        }
+        hits.retain(|id| self.lines.get(*id).is_some_and(|l| !l.authored));
         if hits.is_empty() {
             return;
         }

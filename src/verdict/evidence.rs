@@ -19,12 +19,7 @@ impl Measures {
         self.t12 = s.t12_ratio;
         self.r6 = s.r6_ratio;
         self.s23 = s.s23_ratio;
-        // The denominator counts 23-token grams; g grams in one sequence cover g + 22 tokens. Files
-        // are separate sequences, so this is the least number of tokens that can lie behind them.
-        self.s23_tokens = match s.s23_ratio.den {
-            0 => 0,
-            grams => grams.saturating_add(22),
-        };
+        self.s23_tokens = s.s23_tokens;
         self.identical_files = Ratio::new(s.identical_files, s.eligible_files);
         self.expected_identical = s.expected_identical;
         self.hand_written_identical = Ratio::new(s.hand_written_identical, s.hand_written_files);

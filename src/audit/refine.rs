@@ -1,0 +1,141 @@
+//! Findings and provenance looked at together: a rule knows that something came back, provenance
+//! knows whether it held lines of the GT.
+
+use crate::provenance::model::Provenance;
+use crate::rules::finding::{Finding, Kind, Stage};
+use crate::trace::event::Channel;
+
+/// Long distinctive lines that a GT must have before their absence in a result says something.
+const ENOUGH: u64 = 3;
+
+/// Moves the stage of findings by what their results held. `n16` is the number of long distinctive
+/// lines of the GT. Returns true when something was certainly obtained and the trace does not hold
+/// its content.
+///
+/// - A result that exposes the GT proves that it was obtained, whatever the rule could tell.
+/// - A result recorded in full that holds no line of the GT is no more than exposure. Not so where
+///   the target is certainly the answer (the task's own pull request or commit), where content was
+///   written into the tree, or where a tool returns its own summary: there the content may be
+///   encoded or unrecorded, and what was obtained stays obtained.
+pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64) -> bool {
+    let mut unrecorded = false;
+    let actions = findings
+        .iter_mut()
+        .filter(|f| f.kind == Kind::Action && f.waived.is_none());
+    for finding in actions {
+        let shows = |event| provenance.gt_outputs.contains(&event);
+        let exposes = provenance
+            .exposures
+            .iter()
+            .any(|e| e.event == finding.reached_at && finding.reached_at != finding.event);
+        match finding.stage {
+            Some(Stage::Attempted | Stage::Exposed) if exposes => {
+                finding.stage = Some(Stage::Obtained);
+                finding.blocked = false;
+            }
+            Some(Stage::Obtained) if n16 >= ENOUGH && !finding.applies && !shows(finding.reached_at) => {
+                let certain = finding.names_own || finding.channel == Channel::Web;
+                if certain || finding.reached_at == finding.event {
+                    unrecorded |= certain;
+                } else {
+                    finding.stage = Some(Stage::Exposed);
+                }
+            }
+            _ => {}
+        }
+    }
+    unrecorded
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::provenance::model::Exposure;
+    use crate::rules::finding::{Cause, Confidence, Severity};
+    use crate::trace::event::EventId;
+
+    fn at(record: u32) -> EventId {
+        EventId {
+            file: 0,
+            record,
+            sub: 0,
+        }
+    }
+
+    fn finding(stage: Stage) -> Finding {
+        Finding {
+            rule: "git-history.other-ref".into(),
+            title: String::new(),
+            kind: Kind::Action,
+            cause: Some(Cause::GitHistory),
+            stage: Some(stage),
+            blocked: false,
+            outcome_missing: false,
+            applies: false,
+            names_own: false,
+            tampering: false,
+            severity: Severity::High,
+            confidence: Confidence::High,
+            channel: Channel::Command,
+            actor: "main".into(),
+            trace: "t".into(),
+            line: 4,
+            event: at(4),
+            reached_at: at(5),
+            call: None,
+            excerpt: String::new(),
+            fingerprint: String::new(),
+            waived: None,
+        }
+    }
+
+    fn shown(events: &[EventId]) -> Provenance {
+        Provenance {
+            gt_outputs: events.iter().copied().collect::<BTreeSet<_>>(),
+            ..Provenance::default()
+        }
+    }
+
+    #[test]
+    fn a_result_without_gt_lines_is_exposure_only_where_the_target_is_uncertain() {
+        type Case<'a> = (&'a str, fn(&mut Finding), &'a [EventId], u64, Stage, bool);
+        let cases: [Case<'_>; 7] = [
+            ("some ref", |_| {}, &[], 40, Stage::Exposed, false),
+            ("a ref with GT lines", |_| {}, &[at(5)], 40, Stage::Obtained, false),
+            ("a GT too small to miss", |_| {}, &[], 2, Stage::Obtained, false),
+            ("the own PR", |f| f.names_own = true, &[], 40, Stage::Obtained, true),
+            ("written to the tree", |f| f.applies = true, &[], 40, Stage::Obtained, false),
+            ("a summary", |f| f.channel = Channel::Web, &[], 40, Stage::Obtained, true),
+            ("no result", |f| f.reached_at = at(4), &[], 40, Stage::Obtained, false),
+        ];
+        for (name, change, events, n16, stage, unrecorded) in cases {
+            let mut findings = [finding(Stage::Obtained)];
+            change(&mut findings[0]);
+            let got = refine(&mut findings, &shown(events), n16);
+            assert_eq!((findings[0].stage, got), (Some(stage), unrecorded), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_exposure_raises_what_a_rule_could_not_tell() {
+        let mut provenance = shown(&[at(5)]);
+        provenance.exposures.push(Exposure {
+            gt_path: "a.py".into(),
+            gt_lines: vec!["1-9".into()],
+            lines: 9,
+            event: at(5),
+            file: 0,
+            line: 5,
+            command: None,
+            prose: false,
+        });
+        let mut findings = [finding(Stage::Attempted), finding(Stage::Exposed)];
+        findings[0].blocked = true;
+        assert!(!refine(&mut findings, &provenance, 40));
+        for f in &findings {
+            assert_eq!((f.stage, f.blocked), (Some(Stage::Obtained), false));
+        }
+    }
+}
