@@ -71,17 +71,12 @@ fn leading_exit_code(text: &str) -> Option<i32> {
 
 /// True when the recorded text says of itself that it is not the whole output.
 pub(crate) fn is_truncated(text: &str) -> bool {
-    if text.starts_with("<persisted-output>") {
-        return true;
-    }
-    [
-        "truncated",
-        "Truncated",
-        "Output too large",
-        "<response clipped>",
-    ]
-    .iter()
-    .any(|word| memmem::find_iter(text.as_bytes(), word).any(|at| is_mark(line_around(text, at))))
+    let head = cut(text, HEAD);
+    head.starts_with("<persisted-output>")
+        || head.starts_with("Output too large")
+        || ["runcated", "<response clipped>"].iter().any(|word| {
+            memmem::find_iter(text.as_bytes(), word).any(|at| is_mark(line_around(text, at)))
+        })
 }
 
 /// The line of a text that holds the byte at `at`; empty when it is too long to be a mark.
@@ -109,7 +104,7 @@ fn is_mark(line: &str) -> bool {
     let line = line.trim();
     let opens = line.starts_with(['[', '<', '(', '…']) || line.starts_with("...");
     let closes = line.ends_with([']', '>', ')', '…']) || line.ends_with("...");
-    (opens && closes) || line.starts_with("Output too large")
+    opens && closes
 }
 
 #[cfg(test)]

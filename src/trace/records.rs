@@ -51,7 +51,7 @@ impl<'r> Records<'r> {
     /// Reads to the end of the stream.
     pub(crate) fn read_all(&mut self, reader: &mut Reader<impl Read>) -> io::Result<()> {
         while let Some(span) = reader.next_span()? {
-            let text = String::from_utf8_lossy(reader.bytes(&span));
+            let text = text_of(reader.bytes(&span));
             let line = match span.cut {
                 Cut::Line => Some(json::parse(&text)),
                 _ => None,
@@ -191,6 +191,14 @@ impl<'r> Records<'r> {
             (true, false, 0) => "empty".to_owned(),
             (true, false, _) => "text".to_owned(),
         }
+    }
+}
+
+/// The bytes as text. The strict check is several times faster than the lossy one.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
     }
 }
 

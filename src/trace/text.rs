@@ -19,9 +19,12 @@ pub(crate) fn readable(value: &Json<'_>) -> String {
 }
 
 /// A text and, behind it, the strings that it holds as JSON and that read differently when decoded.
-pub(crate) fn decoded(text: &str) -> String {
-    let mut out = text.to_owned();
-    push_inner(text, MAX_LEVELS, &mut out);
+pub(crate) fn decoded(text: String) -> String {
+    if !looks_like_json(&text) {
+        return text;
+    }
+    let mut out = text.clone();
+    push_inner(&text, MAX_LEVELS, &mut out);
     out
 }
 
@@ -142,20 +145,20 @@ mod tests {
             text = serde_json::json!({ "t": text }).to_string();
             levels.push(text.clone());
         }
-        for depth in 1..=3 {
-            let got = decoded(&levels[depth]);
-            assert!(got.starts_with(&levels[depth]), "the raw text stays");
-            assert!(got.contains("fn a() {\n    b();\n}"), "level {depth}");
+        for level in &levels[1..4] {
+            let got = decoded(level.clone());
+            assert!(got.starts_with(level), "the raw text stays");
+            assert!(got.contains("fn a() {\n    b();\n}"), "{level}");
         }
-        assert!(!decoded(&levels[4]).contains("fn a() {\n"), "no further");
+        assert!(!decoded(text).contains("fn a() {\n"), "no further");
     }
 
     #[test]
     fn a_json_file_reads_as_it_stands() {
         let file = "{\n  \"name\": \"calc\",\n  \"version\": \"1.0\"\n}\n";
-        assert_eq!(decoded(file), file);
-        assert_eq!(decoded("{not json \\n}"), "{not json \\n}");
-        assert_eq!(decoded("plain"), "plain");
+        for text in [file, "{not json \\n}", "plain", ""] {
+            assert_eq!(decoded(text.to_owned()), text);
+        }
     }
 
     #[test]

@@ -212,123 +212,126 @@ fn strings_of<'j>(args: &'j Json<'_>, keys: &[&str]) -> Vec<&'j str> {
 
 #[cfg(test)]
 mod tests {
+    use super::Channel::{Command, Edit, ToolCall, Web};
     use super::*;
+
+    /// Tool, arguments, and the channel and text that they give.
+    const CALLS: &[(&str, &str, Channel, &str)] = &[
+        (
+            "Bash",
+            r#"{"command":"git log","description":"d"}"#,
+            Command,
+            "git log",
+        ),
+        (
+            "shell",
+            r#"{"command":["bash","-lc","ls | wc"]}"#,
+            Command,
+            "ls | wc",
+        ),
+        ("exec_command", r#"{"cmd":"ls"}"#, Command, "ls"),
+        ("shellToolCall", r#"{"command":"ls"}"#, Command, "ls"),
+        (
+            "mcp__box__execute_command",
+            r#"{"command":"ls"}"#,
+            Command,
+            "ls",
+        ),
+        ("shell", r#""{\"command\":\"ls\"}""#, Command, "ls"),
+        ("BashOutput", r#"{"bash_id":"1"}"#, ToolCall, "bash_id: 1"),
+        (
+            "Read",
+            r#"{"file_path":"/a","limit":5}"#,
+            ToolCall,
+            "file_path: /a\nlimit: 5",
+        ),
+        (
+            "Write",
+            r#"{"file_path":"/a","content":"x\ny"}"#,
+            Edit,
+            "x\ny",
+        ),
+        (
+            "Edit",
+            r#"{"file_path":"/a","old_string":"o","new_string":"n"}"#,
+            Edit,
+            "n",
+        ),
+        (
+            "str_replace_based_edit_tool",
+            r#"{"command":"view","path":"/a"}"#,
+            ToolCall,
+            "command: view\npath: /a",
+        ),
+        (
+            "str_replace_based_edit_tool",
+            r#"{"command":"create","path":"/a","file_text":"t"}"#,
+            Edit,
+            "t",
+        ),
+        (
+            "apply_patch",
+            r#""*** Begin Patch\n*** Add File: a\n+x\n*** End Patch""#,
+            Edit,
+            "x\n",
+        ),
+        (
+            "WebFetch",
+            r#"{"url":"https://x.test/1","prompt":"Return it"}"#,
+            Web,
+            "https://x.test/1\nReturn it",
+        ),
+        ("WebSearch", r#"{"query":"fix 12"}"#, Web, "fix 12"),
+        (
+            "mcp__fetch__fetch",
+            r#"{"url":"u","max_length":5}"#,
+            Web,
+            "u",
+        ),
+        (
+            "mcp__playwright__browser_navigate",
+            r#"{"url":"u"}"#,
+            Web,
+            "u",
+        ),
+        ("mcp__tavily__tavily-search", r#"{"query":"q"}"#, Web, "q"),
+        (
+            "mcp__firecrawl__scrape",
+            r#"{"urls":["a","b"]}"#,
+            Web,
+            "a\nb",
+        ),
+        (
+            "mcp__github__get_file_contents",
+            r#"{"repo":"r","path":"p"}"#,
+            ToolCall,
+            "repo: r\npath: p",
+        ),
+        (
+            "mcp__db__fetch_rows",
+            r#"{"table":"t"}"#,
+            ToolCall,
+            "table: t",
+        ),
+        (
+            "Task",
+            r#"{"description":"d","prompt":"look"}"#,
+            ToolCall,
+            "look",
+        ),
+        ("TaskCreate", r#"{"subject":"s"}"#, ToolCall, "subject: s"),
+        ("Bash", r"{}", ToolCall, ""),
+        ("", r#""raw""#, ToolCall, "raw"),
+    ];
 
     #[test]
     fn channels_and_texts() {
-        use Channel::{Command, Edit, ToolCall, Web};
-        for (tool, args, channel, text) in [
-            (
-                "Bash",
-                r#"{"command":"git log","description":"d"}"#,
-                Command,
-                "git log",
-            ),
-            (
-                "shell",
-                r#"{"command":["bash","-lc","ls | wc"]}"#,
-                Command,
-                "ls | wc",
-            ),
-            ("exec_command", r#"{"cmd":"ls"}"#, Command, "ls"),
-            ("shellToolCall", r#"{"command":"ls"}"#, Command, "ls"),
-            (
-                "mcp__box__execute_command",
-                r#"{"command":"ls"}"#,
-                Command,
-                "ls",
-            ),
-            ("shell", r#""{\"command\":\"ls\"}""#, Command, "ls"),
-            ("BashOutput", r#"{"bash_id":"1"}"#, ToolCall, "bash_id: 1"),
-            (
-                "Read",
-                r#"{"file_path":"/a","limit":5}"#,
-                ToolCall,
-                "file_path: /a\nlimit: 5",
-            ),
-            (
-                "Write",
-                r#"{"file_path":"/a","content":"x\ny"}"#,
-                Edit,
-                "x\ny",
-            ),
-            (
-                "Edit",
-                r#"{"file_path":"/a","old_string":"o","new_string":"n"}"#,
-                Edit,
-                "n",
-            ),
-            (
-                "str_replace_based_edit_tool",
-                r#"{"command":"view","path":"/a"}"#,
-                ToolCall,
-                "command: view\npath: /a",
-            ),
-            (
-                "str_replace_based_edit_tool",
-                r#"{"command":"create","path":"/a","file_text":"t"}"#,
-                Edit,
-                "t",
-            ),
-            (
-                "apply_patch",
-                r#""*** Begin Patch\n*** Add File: a\n+x\n*** End Patch""#,
-                Edit,
-                "x\n",
-            ),
-            (
-                "WebFetch",
-                r#"{"url":"https://x.test/1","prompt":"Return it"}"#,
-                Web,
-                "https://x.test/1\nReturn it",
-            ),
-            ("WebSearch", r#"{"query":"fix 12"}"#, Web, "fix 12"),
-            (
-                "mcp__fetch__fetch",
-                r#"{"url":"u","max_length":5}"#,
-                Web,
-                "u",
-            ),
-            (
-                "mcp__playwright__browser_navigate",
-                r#"{"url":"u"}"#,
-                Web,
-                "u",
-            ),
-            ("mcp__tavily__tavily-search", r#"{"query":"q"}"#, Web, "q"),
-            (
-                "mcp__firecrawl__scrape",
-                r#"{"urls":["a","b"]}"#,
-                Web,
-                "a\nb",
-            ),
-            (
-                "mcp__github__get_file_contents",
-                r#"{"repo":"r","path":"p"}"#,
-                ToolCall,
-                "repo: r\npath: p",
-            ),
-            (
-                "mcp__db__fetch_rows",
-                r#"{"table":"t"}"#,
-                ToolCall,
-                "table: t",
-            ),
-            (
-                "Task",
-                r#"{"description":"d","prompt":"look"}"#,
-                ToolCall,
-                "look",
-            ),
-            ("TaskCreate", r#"{"subject":"s"}"#, ToolCall, "subject: s"),
-            ("Bash", r"{}", ToolCall, ""),
-            ("", r#""raw""#, ToolCall, "raw"),
-        ] {
+        for (tool, args, channel, text) in CALLS {
             let args = json::parse(args).unwrap();
             let call = call(tool, &args);
             assert_eq!(
                 (call.channel, call.text.as_str()),
-                (channel, text),
+                (*channel, *text),
                 "{tool}"
             );
         }

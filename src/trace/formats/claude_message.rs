@@ -144,7 +144,7 @@ pub(super) fn answer(block: &Json<'_>, around: &Around<'_, '_>, out: &mut Steps)
     }
     out.push(What::Answer(Answer {
         id: block.str("tool_use_id").map(str::to_owned),
-        text: decoded(&text),
+        text: decoded(text),
         outcome,
     }));
 }

@@ -212,7 +212,7 @@ fn answer(kind: &str, item: &Json<'_>) -> Answer {
             interrupted: said.interrupted && exit_code.is_none(),
             truncated: said.truncated || text.len() >= OUTPUT_CAP,
         },
-        text: decoded(&text),
+        text: decoded(text),
     }
 }
 

@@ -196,7 +196,7 @@ fn answer(message: &Json<'_>, text: String, out: &mut Steps) {
     };
     out.push(What::Answer(Answer {
         id: message.str("call_id").map(str::to_owned),
-        text: decoded(&text),
+        text: decoded(text),
         outcome,
     }));
 }

@@ -103,7 +103,7 @@ impl<'r, 'a> Tool<'r, 'a> {
                 .any(|flag| body.is_true(flag));
         Answer {
             id: Some(id.to_owned()),
-            text: decoded(&text),
+            text: decoded(text),
             outcome,
         }
     }

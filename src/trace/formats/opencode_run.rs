@@ -127,6 +127,6 @@ fn tool(part: &Json<'_>, out: &mut Steps) {
             truncated: said.truncated || metadata.is_true("truncated"),
             ..said
         },
-        text: decoded(text),
+        text: decoded(text.to_owned()),
     }));
 }

@@ -42,100 +42,102 @@ fn shown(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Texts, and what is cut out of them: the line, a sign for the kind, the bytes.
+const CUTS: &[(&str, &[&str])] = &[
+    ("", &[]),
+    ("\n\n  \n", &[]),
+    ("{\"a\":1}\n{\"b\":2}\n", &["1={\"a\":1}", "2={\"b\":2}"]),
+    (
+        "{\"a\":1}\r\n\r\n{\"b\":2}",
+        &["1={\"a\":1}", "3={\"b\":2}"],
+    ),
+    (
+        "{\"a\":1}{\"b\":2}\n{}",
+        &["1={\"a\":1}", "1={\"b\":2}", "2={}"],
+    ),
+    (
+        "{\"a\":1} {\"b\":2} tail\n",
+        &["1={\"a\":1}", "1={\"b\":2}", "1ttail"],
+    ),
+    (
+        "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n{\"c\":1}",
+        &["1={⏎  \"a\": {⏎    \"b\": 1⏎  }⏎}", "6={\"c\":1}"],
+    ),
+    // arrays of records
+    ("[{\"a\":1},{\"b\":2}]", &["1={\"a\":1}", "1={\"b\":2}"]),
+    (
+        "[\n  {\n    \"a\": 1\n  },\n  {\n    \"b\": 2\n  }\n]\n",
+        &["2={⏎    \"a\": 1⏎  }", "5={⏎    \"b\": 2⏎  }"],
+    ),
+    (
+        "[{\"a\":1},\n{\"b\":2}]\n{\"c\":3}\n",
+        &["1={\"a\":1}", "2={\"b\":2}", "3={\"c\":3}"],
+    ),
+    // arrays that are values, and text that starts like one
+    (
+        "[0.5, \"o\", \"x\"]\n[1]\n",
+        &["1=[0.5, \"o\", \"x\"]", "2=[1]"],
+    ),
+    (
+        "[INFO] up {x}\n[12:30] y\n[1] z\n",
+        &["1t[INFO] up {x}", "2t[12:30] y", "3t[1] z"],
+    ),
+    // text and scalars
+    (
+        "Warning: x\n{\"a\":1}\n\u{1b}[0m{\"b\":2}\n",
+        &["1tWarning: x", "2={\"a\":1}", "3t\u{1b}[0m", "3={\"b\":2}"],
+    ),
+    ("42\n\"s\"\nnull\n", &["1t42", "2t\"s\"", "3tnull"]),
+    (
+        "\u{feff}{\"a\":1}\n\0\0{\"b\":2}\0\n\u{feff}{\"c\":3}",
+        &["1={\"a\":1}", "2={\"b\":2}", "3={\"c\":3}"],
+    ),
+    // cut off
+    ("{\"a\":1}\n{\"b\":\"x", &["1={\"a\":1}", "2c{\"b\":\"x"]),
+    ("{\"a\":1}\n{\"b\":", &["1={\"a\":1}", "2c{\"b\":"]),
+    ("{\"a\":1}\n{", &["1={\"a\":1}", "2c{"]),
+    // a lost tail, then whole records: on the next line, after a comma, after a colon, on the same line
+    ("{\"a\":\"x\n{\"b\":2}\n", &["1b{\"a\":\"x", "2={\"b\":2}"]),
+    (
+        "{\"a\":1,\n{\"b\":2}\n{\"c\":3}\n",
+        &["1b{\"a\":1,", "2={\"b\":2}", "3={\"c\":3}"],
+    ),
+    (
+        "{\"a\":\n{\"b\":2}\n{\"c\":3}\n",
+        &["1b{\"a\":", "2={\"b\":2}", "3={\"c\":3}"],
+    ),
+    (
+        "{\"a\":\"x{\"b\":{\"c\":\"d\"}}\n{\"e\":1}\n",
+        &["1b{\"a\":\"x", "1={\"b\":{\"c\":\"d\"}}", "2={\"e\":1}"],
+    ),
+    (
+        "{\"m\":{\"c\":[{\"t\":\"x{\"b\":{\"c\":\"d\"}}{\"z\":0}\n",
+        &[
+            "1b{\"m\":{\"c\":[{\"t\":\"x",
+            "1={\"b\":{\"c\":\"d\"}}",
+            "1={\"z\":0}",
+        ],
+    ),
+    ("{not json}\n{\"a\":1}\n", &["1b{not json}", "2={\"a\":1}"]),
+    // a broken pretty-printed record between whole ones
+    (
+        "[\n  {\n    \"a\": 1\n  },\n  {\n    \"b\": \"x\n  },\n  {\n    \"c\": 3\n  }\n]",
+        &[
+            "2={⏎    \"a\": 1⏎  }",
+            "5b{",
+            "6t\"b\": \"x",
+            "7t},",
+            "8={⏎    \"c\": 3⏎  }",
+        ],
+    ),
+    // text in front of a record, and a look-alike that is none
+    ("2026 ERROR {\"a\":1}\n", &["1t2026 ERROR ", "1={\"a\":1}"]),
+    ("fn x() {\"a\"} }\n", &["1tfn x() {\"a\"} }"]),
+];
+
 #[test]
 fn cuts() {
-    let table: &[(&str, &[&str])] = &[
-        ("", &[]),
-        ("\n\n  \n", &[]),
-        ("{\"a\":1}\n{\"b\":2}\n", &["1={\"a\":1}", "2={\"b\":2}"]),
-        (
-            "{\"a\":1}\r\n\r\n{\"b\":2}",
-            &["1={\"a\":1}", "3={\"b\":2}"],
-        ),
-        (
-            "{\"a\":1}{\"b\":2}\n{}",
-            &["1={\"a\":1}", "1={\"b\":2}", "2={}"],
-        ),
-        (
-            "{\"a\":1} {\"b\":2} tail\n",
-            &["1={\"a\":1}", "1={\"b\":2}", "1ttail"],
-        ),
-        (
-            "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n{\"c\":1}",
-            &["1={⏎  \"a\": {⏎    \"b\": 1⏎  }⏎}", "6={\"c\":1}"],
-        ),
-        // arrays of records
-        ("[{\"a\":1},{\"b\":2}]", &["1={\"a\":1}", "1={\"b\":2}"]),
-        (
-            "[\n  {\n    \"a\": 1\n  },\n  {\n    \"b\": 2\n  }\n]\n",
-            &["2={⏎    \"a\": 1⏎  }", "5={⏎    \"b\": 2⏎  }"],
-        ),
-        (
-            "[{\"a\":1},\n{\"b\":2}]\n{\"c\":3}\n",
-            &["1={\"a\":1}", "2={\"b\":2}", "3={\"c\":3}"],
-        ),
-        // arrays that are values, and text that starts like one
-        (
-            "[0.5, \"o\", \"x\"]\n[1]\n",
-            &["1=[0.5, \"o\", \"x\"]", "2=[1]"],
-        ),
-        (
-            "[INFO] up {x}\n[12:30] y\n[1] z\n",
-            &["1t[INFO] up {x}", "2t[12:30] y", "3t[1] z"],
-        ),
-        // text and scalars
-        (
-            "Warning: x\n{\"a\":1}\n\u{1b}[0m{\"b\":2}\n",
-            &["1tWarning: x", "2={\"a\":1}", "3t\u{1b}[0m", "3={\"b\":2}"],
-        ),
-        ("42\n\"s\"\nnull\n", &["1t42", "2t\"s\"", "3tnull"]),
-        (
-            "\u{feff}{\"a\":1}\n\0\0{\"b\":2}\0\n\u{feff}{\"c\":3}",
-            &["1={\"a\":1}", "2={\"b\":2}", "3={\"c\":3}"],
-        ),
-        // cut off
-        ("{\"a\":1}\n{\"b\":\"x", &["1={\"a\":1}", "2c{\"b\":\"x"]),
-        ("{\"a\":1}\n{\"b\":", &["1={\"a\":1}", "2c{\"b\":"]),
-        ("{\"a\":1}\n{", &["1={\"a\":1}", "2c{"]),
-        // a lost tail, then whole records: on the next line, after a comma, after a colon, on the same line
-        ("{\"a\":\"x\n{\"b\":2}\n", &["1b{\"a\":\"x", "2={\"b\":2}"]),
-        (
-            "{\"a\":1,\n{\"b\":2}\n{\"c\":3}\n",
-            &["1b{\"a\":1,", "2={\"b\":2}", "3={\"c\":3}"],
-        ),
-        (
-            "{\"a\":\n{\"b\":2}\n{\"c\":3}\n",
-            &["1b{\"a\":", "2={\"b\":2}", "3={\"c\":3}"],
-        ),
-        (
-            "{\"a\":\"x{\"b\":{\"c\":\"d\"}}\n{\"e\":1}\n",
-            &["1b{\"a\":\"x", "1={\"b\":{\"c\":\"d\"}}", "2={\"e\":1}"],
-        ),
-        (
-            "{\"m\":{\"c\":[{\"t\":\"x{\"b\":{\"c\":\"d\"}}{\"z\":0}\n",
-            &[
-                "1b{\"m\":{\"c\":[{\"t\":\"x",
-                "1={\"b\":{\"c\":\"d\"}}",
-                "1={\"z\":0}",
-            ],
-        ),
-        ("{not json}\n{\"a\":1}\n", &["1b{not json}", "2={\"a\":1}"]),
-        // a broken pretty-printed record between whole ones
-        (
-            "[\n  {\n    \"a\": 1\n  },\n  {\n    \"b\": \"x\n  },\n  {\n    \"c\": 3\n  }\n]",
-            &[
-                "2={⏎    \"a\": 1⏎  }",
-                "5b{",
-                "6t\"b\": \"x",
-                "7t},",
-                "8={⏎    \"c\": 3⏎  }",
-            ],
-        ),
-        // text in front of a record, and a look-alike that is none
-        ("2026 ERROR {\"a\":1}\n", &["1t2026 ERROR ", "1={\"a\":1}"]),
-        ("fn x() {\"a\"} }\n", &["1tfn x() {\"a\"} }"]),
-    ];
-    for (text, want) in table {
+    for (text, want) in CUTS {
         let got = shown(text);
         assert_eq!(got, *want, "{text:?}");
     }
@@ -180,7 +182,12 @@ fn lines_and_offsets_are_exact() {
         assert_eq!(reader.bytes(&span), &text.as_bytes()[start..end]);
         assert_eq!(
             span.piece.line as usize,
-            1 + text[..start].matches('\n').count()
+            1 + text
+                .as_bytes()
+                .iter()
+                .take(start)
+                .filter(|b| **b == b'\n')
+                .count()
         );
     }
 }
@@ -210,10 +217,7 @@ fn a_record_over_the_cap_is_skipped_and_the_next_one_read() {
 
 #[test]
 fn a_long_text_line_comes_in_pieces() {
-    let text = format!(
-        "{}\n{{\"a\":1}}",
-        format!("x{}", "é".repeat(MAX_TEXT / 2 + 5))
-    );
+    let text = format!("x{}\n{{\"a\":1}}", "é".repeat(MAX_TEXT / 2 + 5));
     let got = read(&text);
     let lengths: Vec<_> = got
         .iter()
@@ -303,12 +307,12 @@ proptest! {
             let start = usize::try_from(span.piece.bytes.start).unwrap();
             let end = usize::try_from(span.piece.bytes.end).unwrap();
             prop_assert!(start >= last && end > start);
-            let skipped = &text[last..start];
-            prop_assert!(skipped.chars().all(|c| " \t\r\n\0,[]".contains(c)), "lost {:?}", skipped);
+            let skipped = &text.as_bytes()[last..start];
+            prop_assert!(skipped.iter().all(|b| b" \t\r\n\0,[]".contains(b)), "lost {:?}", skipped);
             prop_assert_eq!(reader.bytes(&span), &text.as_bytes()[start..end]);
             last = end;
         }
-        prop_assert!(text[last..].chars().all(|c| " \t\r\n\0,[]".contains(c)));
+        prop_assert!(text.as_bytes()[last..].iter().all(|b| b" \t\r\n\0,[]".contains(b)));
     }
 
     /// A whole record on its own line is always found.
