@@ -21,6 +21,16 @@ fn data(part: &str) -> Option<PathBuf> {
     None
 }
 
+/// Without optimisation the largest patches take minutes; a release build takes them all.
+fn small_enough(gt: &Patch, release: usize) -> bool {
+    let limit = if cfg!(debug_assertions) {
+        1_500
+    } else {
+        release
+    };
+    gt.files.iter().flat_map(|f| f.added()).count() <= limit
+}
+
 struct Task {
     id: String,
     gt: Patch,
@@ -128,7 +138,13 @@ fn parallel<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R>
 
 #[test]
 fn every_gt_equals_itself() {
-    let tasks = tasks();
+    let mut tasks = tasks();
+    let all = tasks.len();
+    tasks.retain(|task| small_enough(&task.gt, usize::MAX));
+    println!(
+        "{} of {all} tasks (all of them in a release build)",
+        tasks.len()
+    );
     let results = parallel(&tasks, |task| task.against(&task.gt));
     for (task, comparison) in tasks.iter().zip(results) {
         let s = comparison.similarity;
@@ -158,7 +174,7 @@ fn every_gt_equals_itself() {
 fn gts_of_other_tasks_are_no_copies() {
     let tasks: Vec<Task> = tasks()
         .into_iter()
-        .filter(|task| task.gt.files.iter().flat_map(|f| f.added()).count() <= 3_500)
+        .filter(|task| small_enough(&task.gt, 3_500))
         .collect();
     if tasks.is_empty() {
         return;

@@ -256,35 +256,47 @@ impl<'a> LineFinder<'a> {
 
     /// Looks up every line of `text`.
     fn lines(&mut self, text: &[u8]) {
-        let mut line = LineState::default();
         let mut start = 0;
-        for (at, &byte) in text.iter().enumerate() {
-            if byte == b'\n' {
-                self.end_of_line(text.get(start..at).unwrap_or_default(), &line);
-                line = LineState::default();
-                start = at + 1;
-                continue;
-            }
-            if let Some((hash, marker)) = line.comment_starts(byte)
-                && line.ascii
-                && line.length >= self.shortest
-            {
-                let end = at - marker;
-                self.probe(hash, text.get(start..end).unwrap_or_default());
-            }
-            line.push(byte);
+        for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
+            self.line(text.get(start..end).unwrap_or_default());
+            start = end + 1;
         }
-        self.end_of_line(text.get(start..).unwrap_or_default(), &line);
     }
 
-    fn end_of_line(&mut self, text: &[u8], line: &LineState) {
-        if line.ascii {
-            if line.length >= self.shortest {
-                self.probe(line.hash, text);
+    fn line(&mut self, text: &[u8]) {
+        let mut line = LineState::default();
+        for (at, &byte) in text.iter().enumerate() {
+            match CLASS
+                .get(usize::from(byte))
+                .copied()
+                .unwrap_or(Class::Blank)
+            {
+                Class::Plain => {}
+                Class::Blank => {
+                    line.previous = b' ';
+                    continue;
+                }
+                Class::Marker => {
+                    if let Some((hash, marker)) = line.comment_starts(byte)
+                        && line.length >= self.shortest
+                    {
+                        self.probe(hash, text.get(..at - marker).unwrap_or_default());
+                    }
+                }
+                Class::Other => return self.folded_line(text),
             }
-            return;
+            line.before = line.hash;
+            line.hash = step(line.hash, byte);
+            line.length += 1;
+            line.previous = byte;
         }
-        // Folding changes these bytes: hash what it makes of them.
+        if line.length >= self.shortest {
+            self.probe(line.hash, text);
+        }
+    }
+
+    /// A line with characters that folding changes: what it makes of them is hashed.
+    fn folded_line(&mut self, text: &[u8]) {
         let comments = MARKERS
             .iter()
             .filter_map(|marker| memchr::memmem::find(text, marker));
@@ -347,6 +359,34 @@ fn count(number: usize, thing: &str) -> String {
 /// What begins a comment in most languages, for lines outside the fast path.
 const MARKERS: [&[u8]; 5] = [b"//", b"/*", b"#", b"--", b"<!--"];
 
+/// What a byte means for the look-up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// Goes into the hash.
+    Plain,
+    /// White space or a control character: squeezed out.
+    Blank,
+    /// May complete a comment marker.
+    Marker,
+    /// Not ASCII.
+    Other,
+}
+
+const CLASS: [Class; 256] = {
+    let mut table = [Class::Plain; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            0..=b' ' | 0x7f => Class::Blank,
+            b'/' | b'*' | b'-' | b'!' | b'#' => Class::Marker,
+            0x80.. => Class::Other,
+            _ => Class::Plain,
+        };
+        byte += 1;
+    }
+    table
+};
+
 /// What is known of a line while it is read.
 struct LineState {
     /// Hash of its visible bytes so far.
@@ -355,9 +395,8 @@ struct LineState {
     before: u64,
     /// Number of visible bytes.
     length: usize,
-    /// The last byte, visible or not.
+    /// The last byte; a blank for any white space.
     previous: u8,
-    ascii: bool,
 }
 
 impl Default for LineState {
@@ -367,28 +406,17 @@ impl Default for LineState {
             before: SEED,
             length: 0,
             previous: b' ',
-            ascii: true,
         }
     }
 }
 
 impl LineState {
-    fn push(&mut self, byte: u8) {
-        if byte > b' ' && byte != 0x7f {
-            self.before = self.hash;
-            self.hash = step(self.hash, byte);
-            self.length += 1;
-            self.ascii &= byte < 0x80;
-        }
-        self.previous = byte;
-    }
-
     /// If `byte` completes a comment marker: the hash before the marker, and how many of its bytes
     /// were read before `byte`.
     fn comment_starts(&self, byte: u8) -> Option<(u64, usize)> {
         match (self.previous, byte) {
             (b'/', b'/' | b'*') | (b'-', b'-') | (b'<', b'!') => Some((self.before, 1)),
-            (b' ' | b'\t', b'#') => Some((self.hash, 0)),
+            (b' ', b'#') => Some((self.hash, 0)),
             _ => None,
         }
     }
