@@ -866,6 +866,38 @@ fn one_call_five_thousand_times_and_results_without_calls() {
     });
 }
 
+/// What is said once and copied into everything behind it must not be long: these would take hours.
+#[test]
+fn long_names_are_not_copied_into_every_event() {
+    let name = "n".repeat(1 << 20);
+    let thread = format!(r#"{{"type":"thread.started","thread_id":"{name}"}}"#);
+    let say = |n: usize| {
+        format!(
+            r#"{{"type":"item.completed","item":{{"id":"{n}","type":"reasoning","text":"x"}}}}"#
+        )
+    };
+    let lines: Vec<String> = std::iter::once(thread)
+        .chain((0..50_000).map(say))
+        .collect();
+    let (events, _) = read_bytes(lines.join("\n").as_bytes());
+    assert_eq!(events.len(), 50_000);
+
+    let parts = "{}".to_owned() + &",{}".repeat(200_000);
+    let edit = format!(
+        r#"{{"type":"assistant","session_id":"s","uuid":"u","message":{{"content":[{{"type":"tool_use","id":"c","name":"MultiEdit","input":{{"file_path":"{name}","edits":[{parts}]}}}}]}}}}"#
+    );
+    let (events, _) = read_bytes(edit.as_bytes());
+    assert_eq!(events.len(), 1);
+    assert!(
+        events[0]
+            .edits
+            .iter()
+            .map(|edit| edit.path.len())
+            .sum::<usize>()
+            < 8 << 20
+    );
+}
+
 #[test]
 fn what_is_no_trace() {
     let (events, report) = read_bytes(b"");

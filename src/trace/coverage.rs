@@ -31,7 +31,8 @@ pub(crate) fn judge(facts: &Facts<'_>) -> (Coverage, Vec<String>) {
     if facts.files.is_empty() {
         reasons.push("there is no trace file".to_owned());
     }
-    if facts.counts.understood == 0 {
+    let any_session = facts.sessions.iter().any(|session| session.main);
+    if facts.counts.understood == 0 && !any_session {
         if !facts.files.is_empty() {
             reasons.push("no record of a known format was found".to_owned());
         }
@@ -278,7 +279,9 @@ mod tests {
                 vec!["the format holds a final message and no tool calls".to_owned()]
             )
         );
-        given.counts.understood = 0;
+        given.counts = Counts::default();
+        assert_eq!(judged(&given).0, Coverage::Partial, "a start and no more");
+        given.sessions.clear();
         assert_eq!(judged(&given).0, Coverage::Missing);
     }
 }

@@ -148,6 +148,34 @@ mod tests {
         }
     }
 
+    /// Every record of every real log, of formats that are read and of those that are not.
+    #[test]
+    fn no_real_record_is_two_formats() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/traces");
+        if !std::path::Path::new(root).is_dir() {
+            println!("skipped: the collection of real traces is not there");
+            return;
+        }
+        for entry in walkdir::WalkDir::new(root).sort_by_file_name() {
+            let path = entry.unwrap().into_path();
+            let Ok(text) = std::fs::read_to_string(&path) else {
+                continue;
+            };
+            for line in text.lines() {
+                let Ok(value) = json::parse(line) else {
+                    continue;
+                };
+                let body = Body::Json(value);
+                let fits: Vec<&str> = FORMATS
+                    .iter()
+                    .filter(|format| (format.fit)(&body) == Fit::Strong)
+                    .map(|format| format.name)
+                    .collect();
+                assert!(fits.len() <= 1, "{}: {fits:?} {line}", path.display());
+            }
+        }
+    }
+
     #[test]
     fn ambiguous_records_go_with_the_file() {
         assert_eq!(

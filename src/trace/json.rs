@@ -3,12 +3,17 @@
 //! `serde_json::Value` allocates every string and sorts the keys of every object. A trace is mostly
 //! strings, of which an adapter needs a few, so this tree borrows each string that has no escapes,
 //! keeps the keys in the order of the text, and is never changed. Depth is bounded by the recursion
-//! limit of `serde_json` (128): deeper records are flattened first, see [`super::mend`].
+//! limit of `serde_json` (128): deeper records are flattened first, see [`super::mend`]. Size is
+//! bounded by [`MAX_VALUES`]: a small text such as `[0,0,…]` can make a large tree.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// Values in one text beyond which it is refused: at about 64 bytes each, 128 MiB.
+const MAX_VALUES: u32 = 1 << 21;
 
 /// A JSON value. Objects keep all their keys, repeated ones too: the last one wins in [`Json::get`].
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +37,8 @@ pub(crate) enum Json<'a> {
 /// Parses a text that holds exactly one JSON value.
 pub(crate) fn parse(text: &str) -> Result<Json<'_>, serde_json::Error> {
     let mut de = serde_json::Deserializer::from_str(text);
-    let value = Json::deserialize(&mut de)?;
+    let left = Cell::new(MAX_VALUES);
+    let value = AnyValue { left: &left }.deserialize(&mut de)?;
     de.end()?;
     Ok(value)
 }
@@ -119,15 +125,25 @@ impl<'a> Json<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
-    fn deserialize<D: Deserializer<'de>>(de: D) -> Result<Self, D::Error> {
-        de.deserialize_any(AnyValue)
+/// Reads any value, as long as there are values left.
+#[derive(Clone, Copy)]
+struct AnyValue<'c> {
+    left: &'c Cell<u32>,
+}
+
+impl<'de> DeserializeSeed<'de> for AnyValue<'_> {
+    type Value = Json<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, de: D) -> Result<Self::Value, D::Error> {
+        match self.left.get().checked_sub(1) {
+            Some(left) => self.left.set(left),
+            None => return Err(D::Error::custom("too many values")),
+        }
+        de.deserialize_any(self)
     }
 }
 
-struct AnyValue;
-
-impl<'de> Visitor<'de> for AnyValue {
+impl<'de> Visitor<'de> for AnyValue<'_> {
     type Value = Json<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -164,7 +180,7 @@ impl<'de> Visitor<'de> for AnyValue {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Json<'de>, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
+        while let Some(item) = seq.next_element_seed(self)? {
             items.push(item);
         }
         Ok(Json::Arr(items))
@@ -173,7 +189,7 @@ impl<'de> Visitor<'de> for AnyValue {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json<'de>, A::Error> {
         let mut members = Vec::new();
         while let Some(key) = map.next_key_seed(Key)? {
-            members.push((key, map.next_value()?));
+            members.push((key, map.next_value_seed(self)?));
         }
         Ok(Json::Obj(members))
     }
@@ -248,6 +264,13 @@ mod tests {
         assert!(value.has_obj("a"));
         assert_eq!(value.first_str(&["n", "e", "zz"]), None);
         assert!(Json::Int(1).get("a").is_none());
+    }
+
+    #[test]
+    fn the_size_of_a_tree_is_bounded() {
+        let array = |values: usize| format!("[{}0]", "0,".repeat(values - 1));
+        assert!(parse(&array(MAX_VALUES as usize - 1)).is_ok());
+        assert!(parse(&array(MAX_VALUES as usize)).is_err());
     }
 
     #[test]

@@ -149,6 +149,14 @@ impl Linker {
         self.tally.ends += u64::from(*what == What::End);
     }
 
+    /// Something happens in a session: when the main agent goes on, an earlier end was none.
+    fn acts(&mut self, session: Session, envelope: &Envelope, channel: Channel) {
+        if let (Who::Main, Some(marks)) = (&envelope.who, self.sessions.marks(session)) {
+            marks.main |= channel != Channel::Raw;
+            marks.ended &= matches!(channel, Channel::Raw | Channel::System);
+        }
+    }
+
     // ---- messages ---------------------------------------------------------------------------
 
     fn message(
@@ -210,8 +218,8 @@ impl Linker {
         envelope: &Envelope,
         message: Message,
     ) -> Event {
-        if let (Who::Main, Some(marks)) = (&envelope.who, self.sessions.marks(session)) {
-            marks.main |= message.channel != Channel::Raw && message.model_saw;
+        if message.model_saw && !message.aside {
+            self.acts(session, envelope, message.channel);
         }
         let mut event = self.event(session, place, envelope, message.channel, message.text);
         event.model_saw = message.model_saw;
@@ -281,9 +289,7 @@ impl Linker {
             let label = call.tool.clone();
             self.children.started(session, &id, label, &envelope.who);
         }
-        if let (Who::Main, Some(marks)) = (&envelope.who, self.sessions.marks(session)) {
-            marks.main = true;
-        }
+        self.acts(session, envelope, call.channel);
         let mut event = self.event(session, place, envelope, call.channel, call.text);
         event.tool = Some(call.tool);
         event.call = call.id;
@@ -348,6 +354,7 @@ impl Linker {
         if let Some(id) = &answer.id {
             self.children.answered(session, id, &answer.outcome);
         }
+        self.acts(session, envelope, Channel::Output);
         let mut event = self.event(session, place, envelope, Channel::Output, answer.text);
         event.call = answer.id;
         event.tool = call.as_ref().and_then(|call| call.tool.clone());

@@ -84,6 +84,7 @@ impl Run<'_> {
         let mut report = TraceFileReport {
             path: file.path.clone(),
             label: file.label.clone(),
+            format: "none".to_owned(),
             ..TraceFileReport::default()
         };
         match stream {

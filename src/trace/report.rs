@@ -29,7 +29,7 @@ pub struct TraceFileReport {
     /// read to its end.
     pub sha256: String,
     /// The formats found in it, in the order of their first record, joined by `+`; `generic` for JSON
-    /// of no known format, `text` for text, `empty` for nothing.
+    /// of no known format, `text` for text, `empty` for nothing, `none` for what could not be read.
     pub format: String,
     /// Records: JSON values, and lines that are none.
     pub records: u64,

@@ -9,6 +9,16 @@ use std::rc::Rc;
 
 use super::event::{Channel, FileEdit, Outcome};
 use super::problem::Problem;
+use super::text::cut;
+
+/// Bytes of an id or path that an adapter remembers from one record for the next. Longer ones are no
+/// ids, and would be copied into every event behind them.
+const MAX_REMEMBERED: usize = 1024;
+
+/// An id or path to be remembered.
+pub(crate) fn remembered(text: &str) -> String {
+    cut(text, MAX_REMEMBERED).to_owned()
+}
 
 /// Where a record stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

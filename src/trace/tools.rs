@@ -17,7 +17,12 @@ use super::json::{self, Json};
 use super::patch_text;
 use super::shell_words::command_of_argv;
 use super::step::Call;
-use super::text::readable;
+use super::text::{cut, readable};
+
+/// Replacements of one call that are kept apart.
+const MAX_PARTS: usize = 1024;
+/// Bytes of a path that is repeated for each part; longer ones are no paths.
+const MAX_PATH: usize = 4096;
 
 /// Classifies a call and takes its texts from its arguments.
 pub(crate) fn call(tool: &str, args: &Json<'_>) -> Call {
@@ -131,7 +136,7 @@ fn file_edits(name: &str, args: &Json<'_>) -> Option<Vec<FileEdit>> {
     let path = path?;
     let parts = args.list("edits");
     if !parts.is_empty() {
-        return Some(parts.iter().map(|part| one_edit(path, part)).collect());
+        return Some(part_edits(path, parts));
     }
     if let Some(diff) = args.str("diff") {
         let (old, new) = patch_text::hunk_lines(diff);
@@ -143,6 +148,28 @@ fn file_edits(name: &str, args: &Json<'_>) -> Option<Vec<FileEdit>> {
         }]);
     }
     Some(vec![one_edit(path, args)])
+}
+
+/// The replacements of one file. The parts beyond [`MAX_PARTS`] are joined, so that the path is not
+/// repeated for each.
+fn part_edits(path: &str, parts: &[Json<'_>]) -> Vec<FileEdit> {
+    let path = cut(path, MAX_PATH);
+    let mut edits: Vec<FileEdit> = Vec::new();
+    for part in parts {
+        if edits.len() < MAX_PARTS {
+            edits.push(one_edit(path, part));
+        } else if let Some(last) = edits.last_mut() {
+            let next = one_edit("", part);
+            for (all, more) in [(&mut last.old, next.old), (&mut last.new, next.new)] {
+                if let Some(more) = more {
+                    let all = all.get_or_insert_default();
+                    all.push('\n');
+                    all.push_str(&more);
+                }
+            }
+        }
+    }
+    edits
 }
 
 /// One replacement or one whole file.
@@ -375,6 +402,20 @@ mod tests {
             edits("editToolCall", r#"{"path":"/u"}"#),
             [edit("/u", EditOp::Unrecorded, None, None)]
         );
+    }
+
+    #[test]
+    fn very_many_parts_are_joined_and_none_is_lost() {
+        let parts: Vec<String> = (0..MAX_PARTS + 2)
+            .map(|n| format!(r#"{{"old_string":"o{n}","new_string":"n{n}"}}"#))
+            .collect();
+        let args = format!(r#"{{"file_path":"/a","edits":[{}]}}"#, parts.join(","));
+        let call = call("MultiEdit", &json::parse(&args).unwrap());
+        assert_eq!(call.edits.len(), MAX_PARTS);
+        let last = call.edits.last().unwrap();
+        assert_eq!(last.new.as_deref(), Some("n1023\nn1024\nn1025"));
+        assert_eq!(last.old.as_deref(), Some("o1023\no1024\no1025"));
+        assert!(call.text.starts_with("n0\nn1\n") && call.text.ends_with("n1025"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::trace::event::Channel;
 use crate::trace::json::Json;
 use crate::trace::problem::Problem;
 use crate::trace::seen::{Seen, hash_of};
-use crate::trace::step::{Envelope, Message, Steps, What, Who};
+use crate::trace::step::{Envelope, Message, Steps, What, Who, remembered};
 use crate::trace::text::readable;
 
 pub(crate) const FORMAT: Format = Format {
@@ -86,7 +86,7 @@ impl Adapter for ClaudeSession {
     fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
         let Some(record) = body.json() else { return };
         if let Some(session) = record.str("sessionId") {
-            session.clone_into(&mut self.session);
+            self.session = remembered(session);
         }
         let who = self.who(record);
         out.under(Envelope {
@@ -177,7 +177,7 @@ impl ClaudeSession {
         let found = self.waiting.iter().position(|(hash, _)| *hash == prompt);
         match found.and_then(|at| self.waiting.remove(at)) {
             Some((_, call)) => call,
-            None => record.str("uuid").unwrap_or("sidechain").to_owned(),
+            None => remembered(record.str("uuid").unwrap_or("sidechain")),
         }
     }
 
@@ -191,10 +191,9 @@ impl ClaudeSession {
                 if self.waiting.len() >= MAX_WAITING {
                     self.waiting.pop_front();
                 }
-                self.waiting.push_back((hash_of(prompt), call.to_owned()));
+                self.waiting.push_back((hash_of(prompt), remembered(call)));
             }
         }
-        out.push(What::Active);
         claude_message::assistant(message, out);
         if message.str("stop_reason") == Some("end_turn") {
             out.push(What::End);
@@ -257,7 +256,6 @@ impl ClaudeSession {
 }
 
 fn user(record: &Json<'_>, out: &mut Steps) {
-    out.push(What::Active);
     let around = Around {
         copy: record.get("toolUseResult"),
         injected: record.is_true("isMeta"),

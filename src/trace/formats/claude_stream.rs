@@ -10,7 +10,7 @@ use crate::trace::detect::{Body, Fit};
 use crate::trace::event::Channel;
 use crate::trace::json::Json;
 use crate::trace::problem::Problem;
-use crate::trace::step::{Envelope, Message, Steps, What, Who};
+use crate::trace::step::{Envelope, Message, Steps, What, Who, remembered};
 use crate::trace::text::readable;
 
 pub(crate) const FORMAT: Format = Format {
@@ -79,15 +79,15 @@ struct ClaudeStream {
 impl Adapter for ClaudeStream {
     fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
         let Some(record) = body.json() else { return };
-        if let Some(session) = record.str("session_id")
+        if let Some(session) = record.str("session_id").map(remembered)
             && session != self.session
         {
-            session.clone_into(&mut self.session);
+            self.session = session;
             self.cwd = None;
         }
         let kind = record.str("type").unwrap_or_default();
         if kind == "system" && record.str("subtype") == Some("init") {
-            self.cwd = record.str("cwd").map(str::to_owned);
+            self.cwd = record.str("cwd").map(remembered);
         }
         out.under(self.envelope(record));
         match kind {

@@ -11,7 +11,7 @@ use crate::trace::json::Json;
 use crate::trace::outcome;
 use crate::trace::problem::Problem;
 use crate::trace::shell_words::unwrap_harness_shell;
-use crate::trace::step::{Answer, Call, Envelope, Steps, What, Who};
+use crate::trace::step::{Answer, Call, Envelope, Steps, What, Who, remembered};
 use crate::trace::text::{decoded, readable};
 use crate::trace::tools;
 
@@ -52,10 +52,7 @@ impl Adapter for CodexExec {
         if kind == "thread.started" {
             // Whatever the thread before said last was its final word.
             out.push(What::TurnEnd);
-            record
-                .str("thread_id")
-                .unwrap_or_default()
-                .clone_into(&mut self.thread);
+            self.thread = remembered(record.str("thread_id").unwrap_or_default());
         }
         out.under(Envelope {
             session: self.thread.clone(),

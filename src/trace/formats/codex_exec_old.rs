@@ -11,7 +11,7 @@ use crate::trace::json::Json;
 use crate::trace::outcome;
 use crate::trace::patch_text::hunk_lines;
 use crate::trace::shell_words::command_of_argv;
-use crate::trace::step::{Answer, Call, Envelope, Steps, What, Who};
+use crate::trace::step::{Answer, Call, Envelope, Steps, What, Who, remembered};
 use crate::trace::text::{decoded, readable};
 use crate::trace::tools;
 
@@ -45,7 +45,7 @@ impl Adapter for CodexExecOld {
         if record.has("workdir") {
             out.push(What::TurnEnd);
             self.runs += 1;
-            self.cwd = record.str("workdir").map(str::to_owned);
+            self.cwd = record.str("workdir").map(remembered);
         }
         out.under(Envelope {
             session: format!("run {}", self.runs),

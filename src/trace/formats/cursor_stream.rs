@@ -15,7 +15,7 @@ use crate::trace::detect::{Body, Fit};
 use crate::trace::event::Channel;
 use crate::trace::json::Json;
 use crate::trace::problem::Problem;
-use crate::trace::step::{Call, Envelope, Message, Place, Steps, What, Who};
+use crate::trace::step::{Call, Envelope, Message, Place, Steps, What, Who, remembered};
 use crate::trace::text::readable;
 
 pub(crate) const FORMAT: Format = Format {
@@ -88,7 +88,7 @@ impl Adapter for CursorStream {
     fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
         let Some(record) = body.json() else { return };
         if record.str("subtype") == Some("init") {
-            self.cwd = record.str("cwd").map(str::to_owned);
+            self.cwd = record.str("cwd").map(remembered);
         }
         out.under(Envelope {
             session: record.str("session_id").unwrap_or_default().to_owned(),

@@ -124,6 +124,16 @@ fn sessions_do_not_share_ids() {
 }
 
 #[test]
+fn a_session_that_goes_on_behind_its_end_has_none() {
+    let more = command("completed", "item_7", "ls", "a");
+    let whole = trace(&[]);
+    assert_eq!(read(&whole).1.coverage, Coverage::Full);
+    let (_, report) = read(&format!("{whole}\n{more}"));
+    assert_eq!(report.coverage, Coverage::Partial);
+    assert_eq!(report.reasons, ["no end of session t1 in a"]);
+}
+
+#[test]
 fn results_without_a_call() {
     let orphan = r#"{"type":"user","session_id":"s","uuid":"u1","message":{"content":[{"type":"tool_result","tool_use_id":"x","content":"out"}]}}"#;
     let (events, report) = read(orphan);
