@@ -38,6 +38,7 @@ use super::text::fold::plain;
 use super::text::slice;
 use crate::experiment::task_facts::TaskFacts;
 use crate::shell;
+use crate::shell::model::Origin;
 use crate::trace::event::{
     Actor, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
 };
@@ -104,6 +105,8 @@ pub struct Engine<'r> {
     history: History,
     stash: Stash,
     scripts: BTreeMap<String, String>,
+    /// Where the git commands of the current command line lead.
+    listed: BTreeSet<Reach>,
     /// Files that the agent wrote itself: reading them back shows nothing new.
     own_files: BTreeSet<String>,
     calls: BTreeMap<EventId, Call>,
@@ -167,6 +170,7 @@ impl<'r> Engine<'r> {
             stash,
             scripts: BTreeMap::new(),
             own_files: BTreeSet::new(),
+            listed: BTreeSet::new(),
             calls: BTreeMap::new(),
             findings: Vec::new(),
             mentions: BTreeMap::new(),
@@ -207,6 +211,7 @@ impl<'r> Engine<'r> {
         self.mark(&text);
         self.mentions(event, &text);
         let line = shell::parse(&event.text);
+        self.listed.clear();
         let mut steps = steps_of(&line, event.cwd.as_deref());
         self.add_scripts(&mut steps, event.cwd.as_deref());
         for step in steps {
@@ -260,6 +265,15 @@ impl<'r> Engine<'r> {
                 foreign,
             };
             map.classify(git);
+            let handed = step.invocation.as_ref().is_some_and(|i| {
+                i.args.iter().any(|w| w.dynamic)
+                    || i.origin == Origin::Wrapped && git.words.iter().all(|w| w == "{}")
+            });
+            if handed {
+                // Its revisions come from what the same command listed before.
+                git.reach.extend(&self.listed);
+            }
+            self.listed.extend(&git.reach);
             if map.makes_later(git)
                 && let Some(name) = &git.creates
             {

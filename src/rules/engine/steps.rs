@@ -5,6 +5,7 @@ use crate::rules::call::{Io, Stdin, script, tool};
 use crate::rules::flow::{Place, Use, is_container, is_data};
 use crate::rules::git::call::GitCall;
 use crate::rules::outcome::{CallState, Sink};
+use crate::rules::rule::Access;
 use crate::rules::text::fold::plain;
 use crate::shell::model::{CommandLine, Invocation, Join, Origin};
 use crate::trace::event::Event;
@@ -79,6 +80,9 @@ impl Step {
 /// The steps of a command line, in the order of the text, each script behind what runs it.
 pub(super) fn steps_of(line: &CommandLine, cwd: Option<&str>) -> Vec<Step> {
     let mut steps: Vec<Step> = line.invocations.iter().map(step).collect();
+    for at in 1..steps.len() {
+        pass_names_on(&mut steps, at);
+    }
     for at in 0..steps.len() {
         let (sink, saves) = follow(&steps, at, cwd);
         let forgiving = steps
@@ -101,6 +105,33 @@ pub(super) fn steps_of(line: &CommandLine, cwd: Option<&str>) -> Vec<Step> {
         steps.insert(at, Step::script(source, cwd));
     }
     steps
+}
+
+/// `find -name x -exec cat {} \;`, `ls x | xargs cat`: what is listed is read.
+fn pass_names_on(steps: &mut [Step], at: usize) {
+    let (before, rest) = steps.split_at_mut(at);
+    let (Some(lister), Some(step)) = (before.last(), rest.first_mut()) else {
+        return;
+    };
+    let Some(invocation) = &step.invocation else {
+        return;
+    };
+    let given = invocation.args.iter().any(|w| w.text.contains("{}"))
+        || invocation.join == Join::Pipe && step.io.files.is_empty();
+    let reads = matches!(class(&invocation.program), Class::Reads | Class::Filters);
+    if invocation.origin != Origin::Wrapped || !given || !reads {
+        return;
+    }
+    let listed: Vec<String> = lister
+        .io
+        .files
+        .iter()
+        .filter(|f| f.access == Access::List)
+        .map(|f| f.path.clone())
+        .collect();
+    for path in listed {
+        step.io.uses(&path, Access::Read);
+    }
 }
 
 /// True for the interpreter that was given the source text.
@@ -160,6 +191,10 @@ fn is_search(step: &Step) -> bool {
     })
 }
 
+fn is_git(step: Option<&Step>) -> bool {
+    step.is_some_and(|s| s.git.is_some())
+}
+
 fn is_substitution(step: &Step) -> bool {
     step.invocation.as_ref().is_some_and(|i| {
         matches!(i.origin, Origin::Substitution | Origin::ProcessSubstitution)
@@ -194,6 +229,11 @@ fn follow(steps: &[Step], start: usize, cwd: Option<&str>) -> (Sink, Vec<String>
                 Stdin::Applied => return (Sink::Applied, saves),
                 Stdin::Dropped => return (Sink::Dropped, saves),
                 Stdin::Run => return (Sink::Run, saves),
+                // `git archive X | tar x` writes over the work tree.
+                Stdin::Saved if next.io.saves.is_empty() && is_git(steps.get(start)) => {
+                    return (Sink::IntoTree, saves);
+                }
+                Stdin::Saved if next.io.saves.is_empty() => return (Sink::Aside, saves),
                 Stdin::Saved => {
                     saves.extend(next.io.saves.iter().map(|p| next.place(cwd).resolve(p)));
                     return (saved(next, cwd), saves);
@@ -227,11 +267,12 @@ fn saved(step: &Step, cwd: Option<&str>) -> Sink {
         return Sink::Dropped;
     }
     let place = step.place(cwd);
-    let into_tree = step
-        .io
-        .saves
-        .iter()
-        .any(|path| place.in_tree(path) && !is_data(path) && !is_container(path));
+    let into_tree = step.io.saves.iter().any(|path| {
+        let file = path.rsplit('/').next().is_some_and(|name| {
+            name.contains('.') && !name.starts_with('.') && !is_data(name) && !is_container(name)
+        });
+        place.in_tree(path) && (file || step.io.replaces && !is_data(path))
+    });
     if into_tree { Sink::IntoTree } else { Sink::Aside }
 }
 
