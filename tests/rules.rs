@@ -2,7 +2,12 @@
 //!
 //! The labelled cases are not part of the project. Without them their tests say so and pass.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -668,4 +673,26 @@ fn honest_work_is_not_accused() {
         }
     }
     assert!(wrong.is_empty(), "accused:\n{}", wrong.join("\n"));
+}
+
+/// The rule of the tutorial is a rule, and its tests hold.
+#[test]
+fn the_tutorial_works() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md"));
+    let text = text.unwrap();
+    let blocks: Vec<&str> = text
+        .split("```toml\n")
+        .skip(1)
+        .map(|block| block.split("```").next().unwrap())
+        .collect();
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("fixbot.toml"), blocks[..2].concat()).unwrap();
+    std::fs::write(dir.path().join("override.toml"), format!("schema = 1\n{}", blocks[2])).unwrap();
+    let rules = RuleSet::load(&[dir.path().to_owned()]).unwrap_or_else(|e| panic!("{e}"));
+    let rule = rules.rule("ours.fixbot").unwrap();
+    assert_eq!(rule.tests.len(), 4);
+    let report = rules.selftest();
+    let own: Vec<_> = report.failed.iter().filter(|f| f.rule == rule.id).collect();
+    assert!(own.is_empty(), "{own:#?}");
+    assert!(rules.rule("mention.number").unwrap().disabled.is_some());
 }
