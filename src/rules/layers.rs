@@ -49,7 +49,7 @@ const BUILTIN: &[(&str, &str)] = builtin![
     "tampering",
 ];
 
-/// All rules, checked, with the automaton over those that are the same for every task.
+/// All rules, checked, with the automaton over the anchors that are the same for every task.
 #[derive(Debug)]
 pub struct RuleSet {
     pub(super) rules: Vec<Rule>,
@@ -121,7 +121,7 @@ impl RuleSet {
         rules.sort_by(|a, b| a.id.cmp(&b.id));
         let mut builder = Builder::starting_at(0);
         for rule in &mut rules {
-            if rule.disabled.is_none() && rule.is_static() {
+            if rule.disabled.is_none() {
                 builder.add(&mut rule.body);
             }
         }
