@@ -173,8 +173,10 @@ pub(crate) struct Variable {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Index {
     None,
-    /// `[@]` or `[*]`.
+    /// `[@]`: a word for each.
     All,
+    /// `[*]`: one word in quotes.
+    Joined,
     At(String),
 }
 

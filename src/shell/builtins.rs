@@ -32,10 +32,17 @@ pub(super) fn apply(evaluator: &mut Evaluator, call: &Call<'_>) {
                 evaluator.scope.variables.remove(&field.text);
             }
         }
-        "read" | "mapfile" | "readarray" => {
-            for field in arguments.iter().filter(|field| !is_option(&field.text)) {
-                let unknown = Field::unresolved(&format!("${}", field.text));
-                evaluator.scope.variables.set(&field.text, vec![unknown]);
+        "read" | "mapfile" | "readarray" => read(evaluator, call),
+        "printf" => {
+            if let [option, name, ..] = arguments
+                && option.text == "-v"
+            {
+                let value = super::filters::formatted(arguments.get(2..).unwrap_or_default());
+                let value = value.map_or_else(
+                    || Field::unresolved(&format!("${}", name.text)),
+                    |known| Field::plain(&known.text()),
+                );
+                evaluator.scope.variables.set(&name.text, vec![value]);
             }
         }
         "set" => {
@@ -49,8 +56,7 @@ pub(super) fn apply(evaluator: &mut Evaluator, call: &Call<'_>) {
             let count = arguments.first().and_then(|field| field.text.parse().ok());
             let old = evaluator.scope.variables.get("@").cloned();
             let old = old.unwrap_or_default();
-            let cost = old.iter().map(|field| field.text.len() + 1).sum();
-            if evaluator.charge(cost) {
+            if evaluator.charge_fields(&old) {
                 let left = old.get(count.unwrap_or(1)..).unwrap_or_default();
                 set_parameters(evaluator, left);
             }
@@ -71,6 +77,43 @@ pub(super) fn apply(evaluator: &mut Evaluator, call: &Call<'_>) {
     }
 }
 
+/// `read a b`: known input is split, the last name gets all that is left, further lines
+/// included, since a loop would read them too.
+fn read(evaluator: &mut Evaluator, call: &Call<'_>) {
+    let names: Vec<&Field> = super::wrappers::Options::read(
+        call.arguments(),
+        &["-a", "-d", "-i", "-n", "-N", "-p", "-t", "-u"],
+    )
+    .rest
+    .iter()
+    .collect();
+    let input = call.stdin.as_ref().filter(|_| call.program() == "read");
+    let text = input.map(super::scope::Known::text);
+    let decoded = input.map_or(0, |known| known.decoded);
+    let mut rest = text.as_deref().map(str::trim);
+    for (at, name) in names.iter().enumerate() {
+        let last = at + 1 == names.len();
+        let value = match rest {
+            None => Field::unresolved(&format!("${}", name.text)),
+            Some(text) => {
+                let (word, after) = match text.split_once(char::is_whitespace) {
+                    Some((word, after)) if !last => (word, after.trim_start()),
+                    _ if last => (text, ""),
+                    _ => (text, ""),
+                };
+                rest = Some(after);
+                Field {
+                    decoded,
+                    ..Field::plain(word)
+                }
+            }
+        };
+        if evaluator.charge(value.text.len()) {
+            evaluator.scope.variables.set(&name.text, vec![value]);
+        }
+    }
+}
+
 fn is_option(text: &str) -> bool {
     text.starts_with('-') && text != "-"
 }
@@ -82,6 +125,9 @@ fn change_directory(evaluator: &mut Evaluator, to: Option<&Field>) {
 
 fn set_parameters(evaluator: &mut Evaluator, parameters: &[Field]) {
     const NAMED: usize = 9;
+    if !evaluator.charge_fields(parameters) {
+        return;
+    }
     for name in ["@", "*"] {
         evaluator.scope.variables.set(name, parameters.to_vec());
     }

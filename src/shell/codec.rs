@@ -1,4 +1,4 @@
-//! Decoders for texts that hide a command: base64, base32, hexadecimal, gzip.
+//! Decoders for texts that hide a command: base64, base32, hexadecimal.
 //!
 //! Each takes a bound on its output and gives `None` for input it cannot decode.
 
@@ -64,12 +64,6 @@ fn grouped(
         }
     }
     (!out.is_empty()).then_some(out)
-}
-
-/// Unpacks a gzip member.
-pub(super) fn gzip(input: &[u8], most: usize) -> Option<Vec<u8>> {
-    let _ = (input, most);
-    None
 }
 
 #[cfg(test)]

@@ -5,16 +5,17 @@
 //! command prints is followed through pipes, files and substitutions only where it is certain
 //! (`echo`, `printf`, `cat` of a heredoc, decoders).
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::ast::{AssignedValue, Assignment, Command, Item, Kind, RawRedirect, Script, Simple};
-use super::call::Call;
+use super::ast::{Command, Item, Kind, RawWord, Script};
 use super::cursor::Base;
-use super::limits::{Budget, MAX_DECODED, MAX_GROUP_REDIRECTS, MAX_LOOP_ROUNDS, MAX_NESTING};
+use super::limits::{
+    Budget, FIELD_COST, MAX_DECODED, MAX_GROUP_REDIRECTS, MAX_LOOP_ROUNDS, MAX_NESTING, STEP_COST,
+};
 use super::model::{Invocation, Join, Origin, Redirect};
 use super::parser::{Dialect, parse_text};
 use super::scope::{Field, Known, Scope};
-use super::windows;
 
 /// What a list inherits from where it stands.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub(crate) struct Context {
     pub(crate) stdin: Option<Known>,
     /// Redirections of the groups around.
     pub(crate) redirects: Rc<[Redirect]>,
+    /// The text was made by expansions: unresolved substitutions in it have run already.
+    pub(crate) expanded: bool,
 }
 
 impl Default for Context {
@@ -37,6 +40,7 @@ impl Default for Context {
             join: Join::First,
             stdin: None,
             redirects: Rc::from([]),
+            expanded: false,
         }
     }
 }
@@ -80,6 +84,10 @@ pub(crate) struct Evaluator {
     pub(crate) incomplete: bool,
     /// Number of invocations noted so far.
     pub(crate) emitted: usize,
+    /// Substitutions whose output is not known, as written.
+    pub(crate) unresolved: BTreeSet<Rc<str>>,
+    /// Patterns seen in the place of a program, and the program that they fit.
+    pub(crate) program_globs: BTreeMap<String, Option<&'static str>>,
 }
 
 impl Evaluator {
@@ -92,6 +100,8 @@ impl Evaluator {
             scripts: Vec::new(),
             incomplete: false,
             emitted: 0,
+            unresolved: BTreeSet::new(),
+            program_globs: BTreeMap::new(),
         }
     }
 
@@ -162,17 +172,34 @@ impl Evaluator {
             return Some(a);
         }
         let length = a.bytes.len() + b.bytes.len();
-        if length > MAX_DECODED || !self.charge(length) {
+        // What nobody else holds grows in place, so that many small outputs stay cheap.
+        let copied = if Rc::strong_count(&a.bytes) == 1 {
+            b.bytes.len()
+        } else {
+            length
+        };
+        if length > MAX_DECODED || !self.charge(copied) {
             self.incomplete = true;
             return None;
         }
-        Some(Known::new(
-            &[&*a.bytes, &*b.bytes].concat(),
-            a.decoded.max(b.decoded),
-        ))
+        let mut bytes = a.bytes;
+        Rc::make_mut(&mut bytes).extend_from_slice(&b.bytes);
+        Some(Known {
+            bytes,
+            decoded: a.decoded.max(b.decoded),
+        })
+    }
+
+    /// Takes the work of copying words from the budget.
+    pub(crate) fn charge_fields(&mut self, fields: &[Field]) -> bool {
+        let cost = fields.iter().map(|field| field.text.len() + FIELD_COST);
+        self.charge(cost.sum())
     }
 
     fn pipeline(&mut self, item: &Item, join: Join, context: &Context) -> Option<Known> {
+        if !self.charge(STEP_COST) {
+            return None;
+        }
         if let [only] = item.commands.as_slice() {
             let inner = Context {
                 join,
@@ -285,7 +312,7 @@ impl Evaluator {
     fn for_loop(
         &mut self,
         name: &str,
-        words: Option<&[super::ast::RawWord]>,
+        words: Option<&[RawWord]>,
         body: &Script,
         context: &Context,
     ) {
@@ -304,6 +331,9 @@ impl Evaluator {
         let start = self.out.len();
         let mut first_round = 0;
         for (round, value) in values.into_iter().enumerate() {
+            if !self.charge(STEP_COST) {
+                return;
+            }
             self.scope.variables.set(name, vec![value]);
             let before = self.out.len();
             self.script(body, context);
@@ -316,196 +346,4 @@ impl Evaluator {
             }
         }
     }
-
-    fn simple(
-        &mut self,
-        simple: &Simple,
-        redirects: &[RawRedirect],
-        offset: usize,
-        context: &Context,
-    ) -> Option<Known> {
-        let mut argv = self.expand_words(&simple.words, context);
-        windows::restore_backslashes(&mut argv);
-        let redirected = self.redirects(redirects, context);
-        let mut env = Vec::new();
-        for assignment in &simple.assignments {
-            if simple.words.is_empty() || matches!(assignment.value, AssignedValue::Array(_)) {
-                self.assign(assignment, context);
-            } else if let AssignedValue::Scalar(word) = &assignment.value {
-                let value = self.expand_single(word, context);
-                env.push((assignment.name.clone(), value));
-            }
-        }
-        if argv.is_empty() && !simple.words.is_empty() {
-            // `$EMPTY` alone: nothing to run.
-            return Some(Known::empty());
-        }
-        let argv = if argv.is_empty() {
-            match read_of_nothing(&redirected) {
-                Some(argv) => argv,
-                None => return self.store_output(&redirected, Some(Known::empty())),
-            }
-        } else {
-            argv
-        };
-        let own: Vec<Redirect> = redirected
-            .list
-            .iter()
-            .chain(&*context.redirects)
-            .cloned()
-            .collect();
-        let call = Call {
-            argv: &argv,
-            env,
-            redirects: own,
-            heredoc: redirected.heredoc.clone(),
-            heredoc_at: redirected.heredoc_at,
-            stdin: redirected.stdin.clone().or_else(|| context.stdin.clone()),
-            directory: self.scope.directory.clone(),
-            offset,
-            context: context.clone(),
-        };
-        let printed = self.call(call);
-        self.store_output(&redirected, printed)
-    }
-
-    fn assign(&mut self, assignment: &Assignment, context: &Context) {
-        let name = assignment.name.as_str();
-        let old = self.scope.variables.get(name).cloned();
-        let value = match &assignment.value {
-            AssignedValue::Scalar(word) => {
-                let mut value = self.expand_single(word, context);
-                if assignment.append
-                    && let Some(first) = old.as_ref().and_then(|old| old.first())
-                {
-                    let fits = first.text.len() + value.text.len() <= super::limits::MAX_WORD;
-                    if !fits || !self.charge(first.text.len()) {
-                        self.incomplete = true;
-                        return;
-                    }
-                    value.text.insert_str(0, &first.text);
-                    value.dynamic |= first.dynamic;
-                    value.decoded = value.decoded.max(first.decoded);
-                }
-                value.exact = None;
-                vec![value]
-            }
-            AssignedValue::Array(words) => {
-                let mut value = if assignment.append {
-                    old.unwrap_or_default()
-                } else {
-                    Vec::new()
-                };
-                self.charge(value.iter().map(|field| field.text.len()).sum());
-                value.extend(self.expand_words(words, context));
-                value
-            }
-            AssignedValue::Element(index, word) => {
-                let added = self.expand_single(word, context);
-                let mut value = old.unwrap_or_default();
-                self.charge(value.iter().map(|field| field.text.len()).sum());
-                match index.parse::<usize>().ok() {
-                    Some(at) if at < value.len() => {
-                        if let Some(slot) = value.get_mut(at) {
-                            *slot = added;
-                        }
-                    }
-                    _ => value.push(added),
-                }
-                value
-            }
-        };
-        if !self.budget.exhausted() {
-            self.scope.variables.set(name, value);
-        }
-    }
-
-    /// Expands redirections; later ones win.
-    fn redirects(&mut self, redirects: &[RawRedirect], context: &Context) -> Redirected {
-        let mut out = Redirected::default();
-        for redirect in redirects {
-            if let Some(body) = &redirect.body {
-                let Some(word) = body.get() else { continue };
-                let text = self.expand_single(word, context);
-                out.stdin = (!text.dynamic).then(|| Known::new(text.text.as_bytes(), 0));
-                out.heredoc_at = word.exact;
-                out.heredoc = Some(text.text);
-                continue;
-            }
-            let target = self.expand_single(&redirect.target, context);
-            match redirect
-                .operator
-                .trim_start_matches(|c: char| c.is_ascii_digit())
-            {
-                "<<<" => {
-                    let text = format!("{}\n", target.text);
-                    out.stdin =
-                        (!target.dynamic).then(|| Known::new(text.as_bytes(), target.decoded));
-                    out.heredoc_at = target.exact;
-                    out.heredoc = Some(target.text);
-                    continue;
-                }
-                "<" => out.stdin = self.file(&target),
-                ">" | ">|" | "&>" if !redirect.operator.starts_with('2') => {
-                    out.output = Some((target.clone(), false));
-                }
-                ">>" | "&>>" if !redirect.operator.starts_with('2') => {
-                    out.output = Some((target.clone(), true));
-                }
-                _ => {}
-            }
-            out.list.push(Redirect {
-                operator: redirect.operator.clone(),
-                target: target.word(),
-            });
-        }
-        out
-    }
-
-    /// The content of a file, if this text wrote it.
-    pub(crate) fn file(&self, path: &Field) -> Option<Known> {
-        let exact = self.scope.files.get(&path.text);
-        let key = || self.scope.directory.file(&path.text);
-        exact.or_else(|| self.scope.files.get(&key())).cloned()
-    }
-
-    /// Remembers what was printed into a file; the result is what is left on standard output.
-    fn store_output(&mut self, redirected: &Redirected, printed: Option<Known>) -> Option<Known> {
-        let Some((target, append)) = &redirected.output else {
-            return printed;
-        };
-        let content = if *append {
-            let before = self.file(target).or_else(|| Some(Known::empty()));
-            self.concatenate(before, printed)
-        } else {
-            printed
-        };
-        self.store_file(target, content);
-        Some(Known::empty())
-    }
-
-    /// Remembers or forgets the content of a file.
-    pub(crate) fn store_file(&mut self, path: &Field, content: Option<Known>) {
-        if path.dynamic {
-            return;
-        }
-        let key = self.scope.directory.file(&path.text);
-        if !self.charge(key.len()) {
-            return;
-        }
-        match content {
-            Some(content) => self.scope.files.insert(key, content),
-            None => self.scope.files.remove(&key),
-        };
-    }
-}
-
-/// `$(< file)` reads a file without a program: noted as `cat file`.
-fn read_of_nothing(redirected: &Redirected) -> Option<Vec<Field>> {
-    let read = redirected.list.iter().find(|r| r.operator == "<")?;
-    let file = Field {
-        dynamic: read.target.dynamic,
-        ..Field::plain(&read.target.text)
-    };
-    Some(vec![Field::plain("cat"), file])
 }

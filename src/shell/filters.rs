@@ -4,12 +4,12 @@
 //! known input is ever decoded; nothing is run.
 
 use super::call::Call;
-use super::codec;
 use super::escapes::unescape;
 use super::evaluator::Evaluator;
 use super::limits::{MAX_DECODE_DEPTH, MAX_DECODED};
 use super::scope::{Field, Known};
 use super::wrappers::Options;
+use super::{codec, inflate};
 
 /// What a call prints; `None` if that is not known.
 pub(super) fn output(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known> {
@@ -18,7 +18,9 @@ pub(super) fn output(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known
         ":" | "true" | "cd" | "export" | "set" | "unset" | "alias" | "chmod" | "mkdir"
         | "touch" | "rm" | "sleep" => Known::empty(),
         "echo" => echo(arguments)?,
-        "printf" => printf(arguments)?,
+        "printf" if arguments.first().is_some_and(|first| first.text == "-v") => Known::empty(),
+        "printf" => formatted(arguments)?,
+        "which" | "command" | "type" => location(arguments)?,
         "cat" | "tee" => input(evaluator, call)?,
         "rev" => map_text(&input(evaluator, call)?, reverse_lines),
         "tac" => map_text(&input(evaluator, call)?, |text| {
@@ -30,6 +32,20 @@ pub(super) fn output(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known
     };
     let length = printed.bytes.len();
     (length <= MAX_DECODED && evaluator.charge(length)).then_some(printed)
+}
+
+/// `$(which git)`, `$(command -v git)`: a path to the program, whose base name is what counts.
+fn location(arguments: &[Field]) -> Option<Known> {
+    let mut names = arguments
+        .iter()
+        .filter(|field| !field.text.starts_with('-'));
+    match (names.next(), names.next()) {
+        (Some(name), None) if !name.dynamic => {
+            let line = format!("{}\n", name.text);
+            Some(Known::new(line.as_bytes(), name.decoded))
+        }
+        _ => None,
+    }
 }
 
 fn map_text(known: &Known, change: impl Fn(&str) -> String) -> Known {
@@ -116,7 +132,7 @@ fn joined(arguments: &[Field]) -> Option<(Vec<u8>, u8)> {
 }
 
 /// `printf` with `%s`, `%b`, `%d`, `%c`, `%q` and `%%`; other directives are not followed.
-fn printf(arguments: &[Field]) -> Option<Known> {
+pub(super) fn formatted(arguments: &[Field]) -> Option<Known> {
     let arguments = match arguments {
         [first, rest @ ..] if first.text == "--" => rest,
         all => all,
@@ -250,8 +266,8 @@ fn decode(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known> {
             codec::base64
         }
         "xxd" if has('r') && (has('p') || options.has(&["-ps", "-plain"])) => codec::hex,
-        "gunzip" | "zcat" => codec::gzip,
-        "gzip" if has('d') || options.has(&["--decompress"]) => codec::gzip,
+        "gunzip" | "zcat" => inflate::gzip,
+        "gzip" if has('d') || options.has(&["--decompress"]) => inflate::gzip,
         _ => return None,
     };
     let known = if call.program() == "openssl" {

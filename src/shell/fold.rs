@@ -132,7 +132,7 @@ mod tests {
         let folded = fold(text);
         for (at, c) in folded.text.char_indices() {
             let original = folded.original(at);
-            let there = text[original..].chars().next();
+            let there = text.get(original..).and_then(|rest| rest.chars().next());
             let same = there == Some(c) || there.and_then(ascii_of) == Some(c);
             assert!(same, "{at} -> {original}: {there:?} is not {c:?}");
         }

@@ -61,6 +61,13 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known> {
             evaluator.scope.git_aliases.insert(alias.to_owned(), value);
         }
     }
+    for name in ["GIT_DIR", "GIT_WORK_TREE"] {
+        let here = call.env.iter().any(|(set, _)| set == name);
+        let exported = evaluator.scope.variables.get(name).and_then(|v| v.first());
+        if let Some(value) = exported.filter(|_| !here) {
+            call.env.push((name.to_owned(), value.clone()));
+        }
+    }
     let arguments = resolve_aliases(evaluator, &call, rest)?;
     let args: Vec<Word> = arguments.iter().map(Field::word).collect();
     evaluator.emit_as(&call, "git", args, call.context.origin);

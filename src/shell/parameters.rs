@@ -5,8 +5,9 @@ use super::ast::Operation;
 /// Applies `operation` with its expanded argument to a value; `None` if it cannot be told.
 pub(crate) fn apply(operation: Operation, value: &str, argument: &str) -> Option<String> {
     match operation {
-        Operation::Value | Operation::Default | Operation::Assign => Some(value.to_owned()),
-        Operation::Alternative => Some(argument.to_owned()),
+        Operation::Value | Operation::Default | Operation::Assign | Operation::Alternative => {
+            Some(value.to_owned())
+        }
         Operation::Length => Some(value.chars().count().to_string()),
         Operation::StripPrefix { longest } => {
             strip_prefix(value, argument, longest).map(str::to_owned)

@@ -86,8 +86,8 @@ const WELL_KNOWN: &[&str] = &[
 const NAMES_PROGRAMS: &[&str] = &[
     "alias", "apk", "apt", "apt-get", "brew", "cd", "chmod", "chown", "complete", "cp", "dnf",
     "dpkg", "hash", "help", "info", "kill", "killall", "ln", "make", "man", "mkdir", "mv",
-    "pacman", "pgrep", "pkill", "rm", "rmdir", "rpm", "snap", "tldr", "touch", "unalias", "unset",
-    "yum",
+    "pacman", "pgrep", "pkill", "rm", "rmdir", "rpm", "set", "snap", "tldr", "touch", "unalias",
+    "unset", "yum",
 ];
 
 /// True for programs whose arguments are data (`echo`, `grep`, `sed`, `test` …).
@@ -98,6 +98,15 @@ pub fn is_data_program(program: &str) -> bool {
 /// True for programs that reveal or fetch something, or run something else.
 pub(super) fn is_well_known(program: &str) -> bool {
     WELL_KNOWN.contains(&program)
+}
+
+/// The well-known program that a file pattern fits.
+pub(super) fn matching(pattern: &str) -> Option<&'static str> {
+    let matcher = globset::Glob::new(pattern).ok()?.compile_matcher();
+    WELL_KNOWN
+        .iter()
+        .copied()
+        .find(|known| matcher.is_match(known))
 }
 
 /// True if the program may well run its arguments: nothing says that they are names or data.

@@ -2,8 +2,9 @@
 
 use super::call::Call;
 use super::evaluator::Evaluator;
+use super::limits::MAX_LOOP_ROUNDS;
 use super::model::{Join, Origin};
-use super::scope::{Field, Known};
+use super::scope::{Field, Printed};
 use super::shells;
 use super::wrappers::Options;
 
@@ -81,35 +82,44 @@ const CONTAINER_FLAGS: &[&str] = &[
 ];
 
 /// Takes such a call apart; `None` if it is none.
-#[allow(clippy::option_option, reason = "as in `shells::run`")]
-pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     match call.program() {
         "xargs" => xargs(evaluator, call),
         "parallel" => parallel(evaluator, call),
         "find" | "fd" | "fdfind" => {
             evaluator.emit(call);
             find(evaluator, call);
-            Some(None)
+            Some(Printed(None))
         }
         "ssh" => {
             evaluator.emit(call);
             ssh(evaluator, call);
-            Some(None)
+            Some(Printed(None))
         }
         "docker" | "podman" | "nerdctl" | "docker-compose" | "kubectl" | "oc" => {
             evaluator.emit(call);
             container(evaluator, call);
-            Some(None)
+            Some(Printed(None))
         }
         "vim" | "vi" | "nvim" | "ex" | "view" => {
             evaluator.emit(call);
             editor(evaluator, call);
-            Some(None)
+            Some(Printed(None))
+        }
+        "nix" => {
+            evaluator.emit(call);
+            let arguments = call.arguments();
+            let at = arguments
+                .iter()
+                .position(|field| matches!(field.text.as_str(), "-c" | "--command"));
+            let command = at.and_then(|at| arguments.get(at + 1..));
+            behind(evaluator, call, command.unwrap_or_default());
+            Some(Printed(None))
         }
         "tmux" | "screen" => {
             evaluator.emit(call);
             terminal(evaluator, call);
-            Some(None)
+            Some(Printed(None))
         }
         _ => None,
     }
@@ -134,11 +144,20 @@ fn script_behind(evaluator: &mut Evaluator, call: &Call<'_>, words: &[Field]) {
     }
 }
 
-/// Words of the standard input; `None` if it is not known.
-fn input_words(call: &Call<'_>) -> Option<Vec<Field>> {
+/// Words of the standard input, or its lines; `None` if it is not known.
+fn input_words(call: &Call<'_>, by_line: bool) -> Option<Vec<Field>> {
     let (text, decoded, _) = call.input()?;
+    let separates = |c: char| {
+        if by_line {
+            matches!(c, '\n' | '\0')
+        } else {
+            c.is_whitespace()
+        }
+    };
     let words = text
-        .split_whitespace()
+        .split(separates)
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
         .take(MAX_INPUT_WORDS)
         .map(|word| Field {
             decoded,
@@ -147,23 +166,36 @@ fn input_words(call: &Call<'_>) -> Option<Vec<Field>> {
     Some(words.collect())
 }
 
-#[allow(clippy::option_option, reason = "as in `shells::run`")]
-fn xargs(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+fn xargs(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let options = Options::read(call.arguments(), XARGS_VALUES);
-    let unknown = || vec![Field::unresolved("{}")];
-    let added = input_words(call).unwrap_or_else(unknown);
     let placeholder = options
         .value(&["-I", "--replace", "-J"])
         .or_else(|| options.has(&["-i"]).then(|| Field::plain("{}")));
     if options.rest.is_empty() {
         return None;
     }
-    let argv = with_placeholder(options.rest, placeholder.as_ref(), &added);
-    Some(evaluator.nested(call.wrapped(&argv)))
+    let by_line =
+        placeholder.is_some() || options.has(&["-0", "--null", "-d", "--delimiter", "-L"]);
+    let added = input_words(call, by_line).unwrap_or_else(|| vec![Field::unresolved("{}")]);
+    if placeholder.is_none() {
+        let argv = with_placeholder(options.rest, None, &added);
+        return Some(Printed(evaluator.nested(call.wrapped(&argv))));
+    }
+    if added.len() > MAX_LOOP_ROUNDS {
+        evaluator.incomplete = true;
+    }
+    for item in added.iter().take(MAX_LOOP_ROUNDS) {
+        let argv = with_placeholder(
+            options.rest,
+            placeholder.as_ref(),
+            std::slice::from_ref(item),
+        );
+        evaluator.nested(call.wrapped(&argv));
+    }
+    Some(Printed(None))
 }
 
-#[allow(clippy::option_option, reason = "as in `shells::run`")]
-fn parallel(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+fn parallel(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let options = Options::read(call.arguments(), PARALLEL_VALUES);
     let separator = options
         .rest
@@ -175,7 +207,7 @@ fn parallel(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>>
     };
     let added = match listed {
         Some(listed) => listed.iter().take(MAX_INPUT_WORDS).cloned().collect(),
-        None => input_words(call).unwrap_or_else(|| vec![Field::unresolved("{}")]),
+        None => input_words(call, true).unwrap_or_else(|| vec![Field::unresolved("{}")]),
     };
     if command.is_empty() {
         return None;
@@ -183,7 +215,7 @@ fn parallel(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>>
     let argv = with_placeholder(command, None, &added);
     let context = call.script_context(Origin::Wrapped);
     let (text, base) = shells::joined(call, &argv);
-    Some(evaluator.text(&text, base, &context))
+    Some(Printed(evaluator.text(&text, base, &context)))
 }
 
 /// Puts the words of the input in the place of the placeholder, or behind the command.
@@ -210,7 +242,7 @@ fn with_placeholder(command: &[Field], placeholder: Option<&Field>, added: &[Fie
             },
             _ => Field {
                 dynamic: true,
-                ..field.clone()
+                ..Field::plain(&field.text.replacen(mark, "{}", MAX_INPUT_WORDS))
             },
         }
     };
@@ -251,6 +283,14 @@ fn ssh(evaluator: &mut Evaluator, call: &Call<'_>) {
     let after_host = options.rest.get(1..).unwrap_or_default();
     // Options may also stand between the host and the command.
     let command = Options::read(after_host, SSH_VALUES).rest;
+    if command.is_empty()
+        && let Some((text, _, base)) = call.input()
+    {
+        let mut context = call.inside(Origin::Wrapped);
+        context.join = Join::First;
+        context.stdin = None;
+        evaluator.text(&text, base, &context);
+    }
     script_behind(evaluator, call, command);
 }
 

@@ -7,8 +7,7 @@ use super::evaluator::Evaluator;
 use super::limits::MAX_DECODED;
 use super::model::Origin;
 use super::parser::Dialect;
-use super::scope::{Field, Known};
-use super::wrappers::join;
+use super::scope::{Field, Printed};
 use super::{interpreters, shells};
 
 /// Programs whose arguments are Windows paths more often than escapes.
@@ -47,18 +46,30 @@ pub(super) fn restore_backslashes(argv: &mut [Field]) {
         return;
     }
     for argument in arguments {
-        let Some(source) = &argument.source else {
-            continue;
-        };
-        let quotes = source.contains(['\'', '"', '$', '`']);
-        let separates = source
-            .as_bytes()
-            .windows(2)
-            .all(|pair| pair.first() != Some(&b'\\') || pair.get(1).is_some_and(is_path_byte));
-        if !quotes && separates {
-            argument.text = source.to_string();
+        if let Some(path) = path_source(argument) {
+            argument.text = path.to_owned();
         }
     }
+}
+
+/// An argument as written, if its backslashes look like those of a path.
+fn path_source(argument: &Field) -> Option<&str> {
+    let source = argument.source.as_deref()?;
+    let quotes = source.contains(['\'', '"', '$', '`']);
+    let separates = source
+        .as_bytes()
+        .windows(2)
+        .all(|pair| pair.first() != Some(&b'\\') || pair.get(1).is_some_and(is_path_byte));
+    (!quotes && separates).then_some(source)
+}
+
+/// Words joined by blanks, with their backslashes.
+fn join_paths(words: &[Field]) -> String {
+    let texts: Vec<&str> = words
+        .iter()
+        .map(|word| path_source(word).unwrap_or(&word.text))
+        .collect();
+    texts.join(" ")
 }
 
 fn is_path_byte(b: &u8) -> bool {
@@ -66,15 +77,15 @@ fn is_path_byte(b: &u8) -> bool {
 }
 
 /// `cmd /c text`: carets escape, the rest is close enough to a shell.
-#[allow(clippy::option_option, reason = "as in `shells::run`")]
-pub(super) fn command_prompt(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+pub(super) fn command_prompt(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let arguments = call.arguments();
     let at = arguments.iter().position(|field| {
         let text = field.text.trim_start_matches('/');
         text.eq_ignore_ascii_case("c") || text.eq_ignore_ascii_case("k")
     })?;
     let rest = arguments.get(at + 1..).filter(|rest| !rest.is_empty())?;
-    let (text, base) = shells::joined(call, rest);
+    let (_, base) = shells::joined(call, rest);
+    let text = join_paths(rest);
     let context = call.script_context(Origin::Script);
     let base = if text.contains('^') {
         Base::Fixed(call.offset)
@@ -82,14 +93,18 @@ pub(super) fn command_prompt(evaluator: &mut Evaluator, call: &Call<'_>) -> Opti
         base
     };
     let text = text.replace('^', "");
-    Some(evaluator.text_in(Dialect::Windows, &text, base, &context))
+    Some(Printed(evaluator.text_in(
+        Dialect::Windows,
+        &text,
+        base,
+        &context,
+    )))
 }
 
 /// `powershell -Command text` and `-EncodedCommand base64`.
 ///
 /// The text is kept as a script of that language; its simple commands are read like a shell's.
-#[allow(clippy::option_option, reason = "as in `shells::run`")]
-pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let mut rest = call.arguments();
     let mut text = None;
     while let Some((field, after)) = rest.split_first() {
@@ -101,7 +116,7 @@ pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<O
             break;
         }
         if is_option && ("command".starts_with(&option) || option == "c") {
-            text = Some((join(after), Origin::Script));
+            text = Some((join_paths(after), Origin::Script));
             break;
         }
         if is_option && "file".starts_with(&option) {
@@ -122,7 +137,7 @@ pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<O
         {
             rest = rest.get(1..).unwrap_or_default();
         } else if !is_option {
-            text = Some((join(call.arguments()), Origin::Script));
+            text = Some((join_paths(call.arguments()), Origin::Script));
             break;
         }
     }
@@ -135,7 +150,12 @@ pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<O
     // The backtick escapes; the call operator and script blocks mean nothing to us.
     let shell = text.replace('`', "");
     let base = Base::Fixed(call.offset);
-    Some(evaluator.text_in(Dialect::Windows, &shell, base, &context))
+    Some(Printed(evaluator.text_in(
+        Dialect::Windows,
+        &shell,
+        base,
+        &context,
+    )))
 }
 
 /// UTF-16, little endian, as PowerShell encodes commands.

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::ast::{Index, Operation, Part, RawWord, Variable};
+use super::ast::{Part, RawWord};
 use super::cursor::Base;
-use super::parser::{Dialect, Parser, is_delimiter, is_name, parse_text};
+use super::parser::{Dialect, Parser, is_delimiter};
 
 /// What ends the word being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     /// A blank or an operator.
     Token,
     /// The `}` of a parameter expansion.
@@ -23,17 +23,17 @@ enum End {
 
 impl End {
     /// True where blanks, operators and single quotes are ordinary characters.
-    fn quoted(self) -> bool {
+    pub(super) fn quoted(self) -> bool {
         matches!(self, Self::Quote | Self::QuotedBrace | Self::Text)
     }
 }
 
 /// Collects the parts of a word, joining neighbouring literals.
 #[derive(Debug, Default)]
-struct Parts(Vec<Part>);
+pub(super) struct Parts(pub(super) Vec<Part>);
 
 impl Parts {
-    fn literal(&mut self, added: &str, is_quoted: bool) {
+    pub(super) fn literal(&mut self, added: &str, is_quoted: bool) {
         if let Some(Part::Literal { text, quoted }) = self.0.last_mut()
             && *quoted == is_quoted
         {
@@ -81,7 +81,7 @@ impl Parser<'_> {
         }
     }
 
-    fn parts(&mut self, end: End) -> Vec<Part> {
+    pub(super) fn parts(&mut self, end: End) -> Vec<Part> {
         let mut parts = Parts::default();
         loop {
             let ordinary = self.cursor.take_while(|b| !is_special(b, end));
@@ -126,7 +126,7 @@ impl Parser<'_> {
         parts.0
     }
 
-    fn double_quoted(&mut self, parts: &mut Parts) {
+    pub(super) fn double_quoted(&mut self, parts: &mut Parts) {
         let inner = self.parts(End::Quote);
         if inner.is_empty() {
             parts.literal("", true);
@@ -167,169 +167,8 @@ impl Parser<'_> {
         }
     }
 
-    fn dollar(&mut self, end: End, parts: &mut Parts) {
-        let start = self.cursor.position();
-        let quoted = end.quoted();
-        match self.cursor.peek(1) {
-            Some(b'(') => {
-                if let Some(word) = self.arithmetic("$((") {
-                    parts.0.push(Part::Arithmetic {
-                        word: Rc::new(word),
-                        raw: Rc::from(self.cursor.since(start)),
-                    });
-                    return;
-                }
-                self.cursor.advance(2);
-                let script = self.parenthesised_list();
-                parts.0.push(Part::Command {
-                    script: Rc::new(script),
-                    raw: Rc::from(self.cursor.since(start)),
-                    quoted,
-                });
-            }
-            Some(b'{') => {
-                self.cursor.advance(2);
-                let variable = if self.enter() {
-                    self.parameter(start, end)
-                } else {
-                    None
-                };
-                self.leave();
-                if let Some(variable) = variable {
-                    parts.0.push(Part::Variable {
-                        variable: Rc::new(variable),
-                        quoted,
-                    });
-                }
-            }
-            Some(b'\'') if !quoted => {
-                self.cursor.advance(2);
-                let text = self.ansi_quoted();
-                parts.literal(&text, true);
-            }
-            Some(b'"') if !quoted => {
-                self.cursor.advance(2);
-                self.double_quoted(parts);
-            }
-            Some(b) if is_name(b) || is_special_parameter(b) => {
-                self.cursor.advance(1);
-                let name = if b == b'_' || b.is_ascii_alphabetic() {
-                    self.cursor.take_while(is_name)
-                } else {
-                    let at = self.cursor.position();
-                    self.cursor.advance(1);
-                    self.cursor.since(at)
-                };
-                let name = name.to_owned();
-                parts.0.push(Part::Variable {
-                    variable: Rc::new(Variable {
-                        name,
-                        index: Index::None,
-                        operation: Operation::Value,
-                        argument: RawWord::default(),
-                        raw: self.cursor.since(start).to_owned(),
-                    }),
-                    quoted,
-                });
-            }
-            _ => {
-                self.cursor.advance(1);
-                parts.literal("$", quoted);
-            }
-        }
-    }
-
-    /// Reads the inside of `${ … }`, after the brace.
-    fn parameter(&mut self, start: usize, end: End) -> Option<Variable> {
-        let marked = match (self.cursor.peek(0), self.cursor.peek(1)) {
-            (Some(b'#'), Some(b)) if is_name(b) || b == b'@' || b == b'*' => {
-                Some(Operation::Length)
-            }
-            (Some(b'!'), Some(b)) if is_name(b) => Some(Operation::Indirect),
-            _ => None,
-        };
-        if marked.is_some() {
-            self.cursor.advance(1);
-        }
-        let mut name = self.cursor.take_while(is_name).to_owned();
-        if name.is_empty() {
-            let at = self.cursor.position();
-            if self.cursor.peek(0).is_some_and(is_special_parameter) {
-                self.cursor.advance(1);
-            }
-            name = self.cursor.since(at).to_owned();
-        }
-        let index = self.subscript();
-        let operation = self.operation();
-        let inner_end = if end.quoted() {
-            End::QuotedBrace
-        } else {
-            End::Brace
-        };
-        let argument = RawWord {
-            parts: self.parts(inner_end),
-            ..RawWord::default()
-        };
-        if name.is_empty() {
-            self.incomplete = true;
-        }
-        Some(Variable {
-            name,
-            index,
-            operation: marked.unwrap_or(operation),
-            argument,
-            raw: self.cursor.since(start).to_owned(),
-        })
-    }
-
-    fn subscript(&mut self) -> Index {
-        if !self.cursor.eat("[") {
-            return Index::None;
-        }
-        let start = self.cursor.position();
-        self.cursor
-            .take_while(|b| !matches!(b, b']' | b'}' | b'\n' | b'"' | b'\''));
-        let index = self.cursor.since(start).to_owned();
-        self.cursor.eat("]");
-        match index.as_str() {
-            "@" | "*" => Index::All,
-            _ => Index::At(index),
-        }
-    }
-
-    fn operation(&mut self) -> Operation {
-        const OPERATIONS: &[(&str, Operation)] = &[
-            (":-", Operation::Default),
-            (":=", Operation::Assign),
-            (":+", Operation::Alternative),
-            (":?", Operation::Default),
-            ("-", Operation::Default),
-            ("=", Operation::Assign),
-            ("+", Operation::Alternative),
-            ("?", Operation::Default),
-            ("##", Operation::StripPrefix { longest: true }),
-            ("#", Operation::StripPrefix { longest: false }),
-            ("%%", Operation::StripSuffix { longest: true }),
-            ("%", Operation::StripSuffix { longest: false }),
-            ("//", Operation::Replace { all: true }),
-            ("/", Operation::Replace { all: false }),
-            ("^^", Operation::Upper { all: true }),
-            ("^", Operation::Upper { all: false }),
-            (",,", Operation::Lower { all: true }),
-            (",", Operation::Lower { all: false }),
-            (":", Operation::Substring),
-        ];
-        if self.cursor.peek(0) == Some(b'}') {
-            return Operation::Value;
-        }
-        OPERATIONS
-            .iter()
-            .find(|(text, _)| self.cursor.eat(text))
-            .map_or(Operation::Unknown, |(_, operation)| *operation)
-    }
-
     /// Reads the inside of `$'…'`, after the quote.
-    fn ansi_quoted(&mut self) -> String {
+    pub(super) fn ansi_quoted(&mut self) -> String {
         let mut bytes: Vec<u8> = Vec::new();
         loop {
             let plain = self.cursor.take_while(|b| b != b'\'' && b != b'\\');
@@ -348,60 +187,6 @@ impl Parser<'_> {
             super::escapes::push_escape(c, &mut self.cursor, &mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()
-    }
-
-    /// `` `…` ``: backslashes in front of `` ` ``, `\` and `$` are taken off, then it is a script.
-    fn backquote(&mut self, end: End, parts: &mut Parts) {
-        let start = self.cursor.position();
-        self.cursor.advance(1);
-        let inner = self.cursor.position();
-        let mut script = String::new();
-        let mut unchanged = true;
-        loop {
-            script.push_str(self.cursor.take_while(|b| b != b'`' && b != b'\\'));
-            if self.cursor.eat("`") {
-                break;
-            }
-            if !self.cursor.eat("\\") {
-                self.incomplete = true;
-                break;
-            }
-            let escapes = match self.cursor.peek(0) {
-                Some(b'`' | b'\\' | b'$') => true,
-                Some(b'"') => end == End::Quote,
-                _ => false,
-            };
-            if !escapes {
-                script.push('\\');
-            }
-            unchanged &= !escapes;
-            script.extend(self.cursor.next_char());
-        }
-        let base = if unchanged {
-            self.base.inner(inner)
-        } else {
-            Base::Fixed(self.base.at(start))
-        };
-        if self.enter() {
-            let parsed = parse_text(&script, base, self.depth, self.dialect);
-            self.incomplete |= parsed.incomplete;
-            parts.0.push(Part::Command {
-                script: Rc::new(parsed.script),
-                raw: Rc::from(self.cursor.since(start)),
-                quoted: end.quoted(),
-            });
-        }
-        self.leave();
-    }
-
-    fn process_substitution(&mut self, parts: &mut Parts) {
-        let start = self.cursor.position();
-        self.cursor.advance(2);
-        let script = self.parenthesised_list();
-        parts.0.push(Part::Process {
-            script: Rc::new(script),
-            raw: Rc::from(self.cursor.since(start)),
-        });
     }
 
     /// `@(a|b)`: pattern lists stay in the word. False if the parenthesis is none of theirs.
@@ -425,43 +210,6 @@ impl Parser<'_> {
             _ => false,
         }
     }
-
-    /// Reads `(( … ))` or `$(( … ))` if the parentheses match; substitutions inside are parsed.
-    pub(super) fn arithmetic(&mut self, opening: &str) -> Option<RawWord> {
-        /// Longer expressions are read as commands.
-        const LONGEST: usize = 4096;
-        let rest = self.cursor.rest();
-        let inside = rest.strip_prefix(opening)?;
-        let mut open = 2_usize;
-        let mut length = None;
-        for (at, b) in inside.bytes().take(LONGEST).enumerate() {
-            match b {
-                b'(' => open += 1,
-                b')' => open -= 1,
-                _ => continue,
-            }
-            if open == 1 && b == b')' {
-                let closes = inside.as_bytes().get(at + 1) == Some(&b')');
-                if !closes {
-                    return None;
-                }
-                length = Some(at);
-                break;
-            }
-        }
-        let length = length?;
-        let text = inside.get(..length)?;
-        let start = self.cursor.position() + opening.len();
-        self.cursor.advance(opening.len() + length + 2);
-        let mut word = RawWord::default();
-        if self.enter() {
-            let mut inner = Parser::new(text, self.base.inner(start), self.depth, self.dialect);
-            word = inner.here_text();
-            self.incomplete |= inner.incomplete;
-        }
-        self.leave();
-        Some(word)
-    }
 }
 
 /// True for the bytes that need a look while a word with this end is read.
@@ -473,10 +221,6 @@ fn is_special(b: u8, end: End) -> bool {
         b'\'' => !end.quoted(),
         _ => end == End::Token && is_delimiter(b),
     }
-}
-
-fn is_special_parameter(b: u8) -> bool {
-    matches!(b, b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-')
 }
 
 /// True for a word that begins with a drive (`C:`), whose backslashes separate directories.

@@ -11,6 +11,8 @@
 //!
 //! Both have [`Origin::Embedded`].
 
+mod names;
+mod reader;
 mod tokens;
 mod values;
 
@@ -20,142 +22,13 @@ use super::evaluator::Evaluator;
 use super::limits::{MAX_DECODE_DEPTH, MAX_NESTING};
 use super::model::{Join, Origin, Word};
 use super::scope::Field;
+use names::{CLIENTS, READING, STARTING, SURELY_READING, WHOLE_LIST};
+use reader::Reader;
 use tokens::{Token, tokenise};
-use values::{Names, Reader, Text, Value, as_text};
+use values::{Names, Text, Value, as_text};
 
 /// Most addresses offered for downloads whose address cannot be told.
 const MAX_ADDRESSES: usize = 16;
-
-/// Calls that start a program, by their last name.
-const STARTING: &[&str] = &[
-    "Command",
-    "Popen",
-    "call",
-    "capture2",
-    "capture2e",
-    "capture3",
-    "check_call",
-    "check_output",
-    "create_subprocess_exec",
-    "create_subprocess_shell",
-    "exec",
-    "execFile",
-    "execFileSync",
-    "execSync",
-    "execa",
-    "execaCommand",
-    "execaCommandSync",
-    "execaSync",
-    "execl",
-    "execlp",
-    "execute",
-    "execv",
-    "execve",
-    "execvp",
-    "getoutput",
-    "getstatusoutput",
-    "passthru",
-    "pcntl_exec",
-    "popen",
-    "popen2",
-    "popen2e",
-    "popen3",
-    "proc_open",
-    "readpipe",
-    "run",
-    "shell_exec",
-    "spawn",
-    "spawnSync",
-    "spawnl",
-    "spawnlp",
-    "spawnv",
-    "spawnvp",
-    "sync",
-    "system",
-    "system2",
-];
-
-/// Those of them whose second argument is the whole argument list, program included.
-const WHOLE_LIST: &[&str] = &["execv", "execve", "execvp", "spawnv", "spawnvp"];
-
-/// Calls that read an address, by their last name.
-const READING: &[&str] = &[
-    "DownloadData",
-    "DownloadFile",
-    "DownloadString",
-    "GetAsync",
-    "GetStringAsync",
-    "OpenRead",
-    "Request",
-    "axios",
-    "copy",
-    "curl_init",
-    "download",
-    "download_file",
-    "fetch",
-    "file",
-    "file_get_contents",
-    "fopen",
-    "get",
-    "getprint",
-    "getstore",
-    "get_response",
-    "got",
-    "head",
-    "json",
-    "ky",
-    "load",
-    "mirror",
-    "needle",
-    "open",
-    "post",
-    "read_csv",
-    "read_html",
-    "read_json",
-    "read_parquet",
-    "read_table",
-    "readfile",
-    "request",
-    "retrieve",
-    "stream",
-    "superagent",
-    "text",
-    "urlopen",
-    "urlretrieve",
-    "wget",
-];
-
-/// Those of them that are about nothing but addresses: worth a note even if the address is not
-/// known.
-const SURELY_READING: &[&str] = &[
-    "DownloadFile",
-    "DownloadString",
-    "axios",
-    "curl_init",
-    "fetch",
-    "getprint",
-    "getstore",
-    "got",
-    "urlopen",
-    "urlretrieve",
-];
-
-/// Modules whose `get` and `request` read an address.
-const CLIENTS: &[&str] = &[
-    "requests",
-    "httpx",
-    "axios",
-    "https",
-    "http",
-    "session",
-    "client",
-    "urllib3",
-    "aiohttp",
-    "superagent",
-    "needle",
-    "got",
-    "ky",
-];
 
 /// Notes what a source text would start or read.
 pub(super) fn search(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, source: &str) {
