@@ -34,7 +34,8 @@ impl Builder {
     /// Gives a slot to each pattern of a rule that has anchors.
     pub fn add(&mut self, body: &mut Body) {
         let Body { any, all, .. } = body;
-        for pattern in any.iter_mut().chain(all) {
+        let unplaced = any.iter_mut().chain(all).filter(|p| p.slot == ALWAYS);
+        for pattern in unplaced {
             let Some(anchors) = pattern.regexp().and_then(|r| r.anchors()) else {
                 continue;
             };

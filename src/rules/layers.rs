@@ -49,7 +49,7 @@ const BUILTIN: &[(&str, &str)] = builtin![
     "tampering",
 ];
 
-/// All rules, checked, with the automaton over those that are the same for every task.
+/// All rules, checked, with the automaton over the anchors that are the same for every task.
 #[derive(Debug)]
 pub struct RuleSet {
     pub(super) rules: Vec<Rule>,
@@ -121,7 +121,7 @@ impl RuleSet {
         rules.sort_by(|a, b| a.id.cmp(&b.id));
         let mut builder = Builder::starting_at(0);
         for rule in &mut rules {
-            if rule.disabled.is_none() && rule.is_static() {
+            if rule.disabled.is_none() {
                 builder.add(&mut rule.body);
             }
         }
@@ -393,4 +393,160 @@ fn append(rule: &mut Rule, more: AppendSyntax, sink: &mut Sink) {
         .allow
         .extend(compile::allows(more.allow, sink).unwrap_or_default());
     rule.tests.extend(compile::tests(more.test, &facts, sink));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> SourceFile {
+        SourceFile {
+            name: name.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    const ONE: &str = "schema = 1\n[[rule]]\nid = \"a.b\"\ntitle = \"t\"\nseverity = \"low\"\n\
+                       confidence = \"low\"\nkind = \"mention\"\nmatch.any = [{ literal = \"needle\" }]\n";
+
+    fn errors(texts: &[&str]) -> String {
+        let files: Vec<SourceFile> = std::iter::once(file("one.toml", ONE))
+            .chain(texts.iter().map(|t| file("user.toml", t)))
+            .collect();
+        match RuleSet::from_files(&files) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn overrides_change_rules_and_say_why() {
+        let user = "schema = 1\n[[override]]\nid = \"a.b\"\nreplace = { severity = \"high\" }\n\
+                    append = { tags = [\"x\"], any = [{ literal = \"other\" }] }\n";
+        let set = RuleSet::from_files(&[file("one.toml", ONE), file("user.toml", user)]).unwrap();
+        let rule = set.rule("a.b").unwrap();
+        assert_eq!(rule.severity, crate::rules::finding::Severity::High);
+        assert_eq!(rule.body.any.len(), 2);
+        assert_eq!(rule.tags, ["x"]);
+    }
+
+    #[test]
+    fn the_digest_ignores_line_ends_and_sees_all_else() {
+        let digest = |text: &str| RuleSet::from_files(&[file("x", text)]).unwrap().digest();
+        assert_eq!(digest(ONE), digest(&ONE.replace('\n', "\r\n")));
+        assert_ne!(digest(ONE), digest(&ONE.replace("needle", "noodle")));
+    }
+
+    #[test]
+    fn every_mistake_is_shown_with_its_place() {
+        let rule = |body: &str| {
+            format!("schema = 1\n[[rule]]\nid = \"u.x\"\ntitle = \"t\"\nseverity = \"low\"\nconfidence = \"low\"\n{body}")
+        };
+        for (text, place, message) in [
+            ("", "user.toml:1:1", "does not say which format"),
+            ("schema = 2", "user.toml:1:10", "another format"),
+            ("schema = 1\nrules = []", "user.toml:2:1", "did you mean `rule`?"),
+            ("schema = 1\n[[rule", "user.toml:2", "]"),
+            (
+                &rule("kind = \"mention\"\nmatch.any = [{ regexp = 'x' }]"),
+                "user.toml:8:16",
+                "did you mean `regex`?",
+            ),
+            (
+                &rule("kind = \"mention\"\nmatch.any = [{ regex = 'abc(' }]"),
+                "user.toml:8:28",
+                "unclosed group",
+            ),
+            (
+                &rule("kind = \"mention\"\nmatch.any = [{ regex = '[0-9]+' }]"),
+                "user.toml:2:1",
+                "every text",
+            ),
+            (
+                &rule("kind = \"mention\"\nmatch.any = [{ regex = 'pull/{prr}' }]"),
+                "user.toml:8:30",
+                "no task fact",
+            ),
+            (
+                &rule("kind = \"action\"\nmatch.any = [{ literal = 'abc' }]"),
+                "user.toml:7:8",
+                "needs a cause",
+            ),
+            (
+                &rule("kind = \"mention\"\nstage = \"obtained\"\nmatch.any = [{ literal = 'abc' }]"),
+                "user.toml:8:9",
+                "only actions",
+            ),
+            (
+                &rule("kind = \"action\"\ncause = \"delegated\"\nwhere.channels = [\"prompt\"]\nmatch.any = [{ literal = 'abc' }]"),
+                "user.toml:9:18",
+                "convicts nobody",
+            ),
+            (
+                &rule("kind = \"mention\"\nmatch.any = [{ literal = 'abc', regex = 'abc' }]"),
+                "user.toml:8:14",
+                "exactly one",
+            ),
+            (
+                &rule("kind = \"mention\"\nmatch.any = [{ is = [\"diff\"] }]"),
+                "user.toml:8:14",
+                "cannot stand here",
+            ),
+            (
+                &rule("kind = \"mention\"\nmatch.any = [{ literal = 'abc' }]\n[[rule.allow]]\nreason = ' '\nany = [{ literal = 'x' }]"),
+                "user.toml:10:10",
+                "needs a reason",
+            ),
+            (&ONE.replace("a.b", "Bad Id"), "user.toml:3:6", "bad rule id"),
+            (ONE, "user.toml:3:6", "use [[override]]"),
+            (
+                "schema = 1\n[[override]]\nid = \"a.c\"\nenabled = false\nreason = \"x\"",
+                "user.toml:3:6",
+                "did you mean `a.b`?",
+            ),
+            (
+                "schema = 1\n[[override]]\nid = \"a.b\"\nenabled = false",
+                "user.toml:3:6",
+                "with a reason",
+            ),
+            (
+                "schema = 1\n[[override]]\nid = \"a.b\"\nenabled = false\nreason = \"x\"",
+                "",
+                "no rule is left",
+            ),
+        ] {
+            let shown = errors(&[text]);
+            assert!(shown.contains(place), "{text}\nno {place} in:\n{shown}");
+            assert!(shown.contains(message), "{text}\nno {message:?} in:\n{shown}");
+        }
+    }
+
+    #[test]
+    fn all_mistakes_are_shown_at_once() {
+        let bad = ONE.replace("a.b", "c.d").replace("literal", "literel");
+        let shown = errors(&["schema = 3", &bad]);
+        assert_eq!(shown.matches("error: ").count(), 2, "{shown}");
+    }
+
+    #[test]
+    fn directories_without_rules_are_errors() {
+        let dir = tempfile::tempdir().unwrap();
+        let load = |path: &Path| RuleSet::load(&[path.to_owned()]).unwrap_err();
+        assert_eq!(load(dir.path()).exit_code(), 66);
+        assert_eq!(load(&dir.path().join("none")).exit_code(), 66);
+        fs::write(dir.path().join("a.toml"), "schema = 9").unwrap();
+        assert_eq!(load(dir.path()).exit_code(), 65);
+        fs::write(dir.path().join("a.toml"), ONE).unwrap();
+        assert!(RuleSet::load(&[dir.path().to_owned()]).unwrap().rule("a.b").is_some());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn damaged_files_never_panic(cut in 0usize..400, at in 0usize..400, junk in "\\PC{0,6}") {
+            let mut text = ONE.to_owned();
+            text.truncate(crate::rules::text::floor(ONE, cut));
+            text.insert_str(crate::rules::text::floor(&text, at.min(text.len())), &junk);
+            let _ = RuleSet::from_files(&[file("x", &text)]);
+        }
+    }
 }

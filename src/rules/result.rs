@@ -76,7 +76,7 @@ static DIFF: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(
         r#"(?mx)
-        (?:^[+\-]?|\)\s[+\-]|\\n|["`:>|\t]|\d(?:[:\-]|\xe2\x86\x92)\s?|\(\S+\)\s)\s*(?:
+        (?:^[+\-]?|\)\s[+\-]|\d\)\s|\\n|["`:>|\t]|\d(?:[:\-]|\xe2\x86\x92)\s?|\(\S+\)\s)\s*(?:
             (?:async\s+)?def\s+\w+\s*\( | class\s+\w+\s*[:({] | class\s+\w+(?:\s+\w+){0,4}\s*\{
           | (?:export\s+)?(?:default\s+)?(?:async\s+)?function\*?\s*\w*\s*\(
           | (?:pub(?:\([a-z]+\))?\s+)?(?:async\s+|unsafe\s+|const\s+)*fn\s+\w+ | func\s+(?:\([^)]*\)\s*)?\w+\s*\(

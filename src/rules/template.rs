@@ -255,6 +255,12 @@ pub fn neutral(pattern: &str) -> String {
     replace(pattern, |fact| Some("x".repeat(fact.name().len() + 2)))
 }
 
+/// The pattern with each placeholder replaced by one that matches any text; `None` if there are no
+/// placeholders.
+pub fn opaque(pattern: &str) -> Option<String> {
+    (!placeholders(pattern).0.is_empty()).then(|| replace(pattern, |_| Some("(?s:.+)".to_owned())))
+}
+
 fn replace(pattern: &str, with: impl Fn(Fact) -> Option<String>) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut done = 0;

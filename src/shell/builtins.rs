@@ -56,8 +56,7 @@ pub(super) fn apply(evaluator: &mut Evaluator, call: &Call<'_>) {
             let count = arguments.first().and_then(|field| field.text.parse().ok());
             let old = evaluator.scope.variables.get("@").cloned();
             let old = old.unwrap_or_default();
-            let cost = old.iter().map(|field| field.text.len() + 1).sum();
-            if evaluator.charge(cost) {
+            if evaluator.charge_fields(&old) {
                 let left = old.get(count.unwrap_or(1)..).unwrap_or_default();
                 set_parameters(evaluator, left);
             }
@@ -126,6 +125,9 @@ fn change_directory(evaluator: &mut Evaluator, to: Option<&Field>) {
 
 fn set_parameters(evaluator: &mut Evaluator, parameters: &[Field]) {
     const NAMED: usize = 9;
+    if !evaluator.charge_fields(parameters) {
+        return;
+    }
     for name in ["@", "*"] {
         evaluator.scope.variables.set(name, parameters.to_vec());
     }

@@ -6,8 +6,8 @@ use super::evaluator::{Context, Evaluator};
 use super::limits::{COMMAND_COST, MAX_ALIAS_STEPS, MAX_NESTING};
 use super::model::{Invocation, Join, Origin, Redirect, Word};
 use super::programs::{base_name, is_well_known, may_wrap};
-use super::scope::{Directory, Field, Known};
-use super::wrappers::{self, Unwrapped};
+use super::scope::{Directory, Field, Known, Printed};
+use super::wrappers::{self, Unwrapped, join};
 use super::{builtins, filters, git, interpreters, runners, shells};
 
 /// A command about to be started.
@@ -142,7 +142,8 @@ impl Evaluator {
             let mut fields: Vec<Field> = text.split_whitespace().map(Field::plain).collect();
             if text.contains(['\'', '"', ';', '|', '&', '$', '`']) {
                 let context = call.script_context(Origin::Script);
-                return self.text(&text, Base::Fixed(call.offset), &context);
+                let script = format!("{text} {}", join(call.arguments()));
+                return self.text(&script, Base::Fixed(call.offset), &context);
             }
             fields.extend(call.arguments().iter().cloned());
             let inner = Call {
@@ -167,13 +168,13 @@ impl Evaluator {
             return None;
         }
         let program = call.program();
-        if let Some(output) = shells::run(self, &call) {
+        if let Some(Printed(output)) = shells::run(self, &call) {
             return output;
         }
         if program == "git" {
             return git::run(self, &call);
         }
-        if let Some(output) = runners::run(self, &call) {
+        if let Some(Printed(output)) = runners::run(self, &call) {
             return output;
         }
         let printed = filters::output(self, &call);
@@ -224,7 +225,7 @@ impl Evaluator {
         /// Parameters beyond are only reached through `$@`.
         const NAMED: usize = 9;
         let mark = self.scope.variables.mark();
-        self.charge(parameters.iter().map(|field| field.text.len()).sum());
+        self.charge_fields(parameters);
         for name in ["@", "*"] {
             self.scope.variables.set(name, parameters.to_vec());
         }
@@ -287,7 +288,8 @@ impl Evaluator {
 }
 
 /// The command behind a program that is not known (`chronic2 git show X`): offered as well,
-/// when the first word that is no option is a well-known program with arguments.
+/// when the first word that is no option is a well-known program with arguments. `$x = git show X`
+/// of PowerShell is such a case too.
 fn behind_unknown_wrapper<'f>(call: &Call<'f>) -> Option<&'f [Field]> {
     if !may_wrap(call.program()) {
         return None;
@@ -295,7 +297,7 @@ fn behind_unknown_wrapper<'f>(call: &Call<'f>) -> Option<&'f [Field]> {
     let arguments = call.arguments();
     let at = arguments
         .iter()
-        .position(|field| !field.text.starts_with('-'))?;
+        .position(|field| !field.text.starts_with('-') && field.text != "=")?;
     let inner = arguments.get(at..)?;
     let program = inner.first()?;
     (inner.len() > 1 && !program.dynamic && is_well_known(base_name(&program.text)))

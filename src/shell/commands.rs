@@ -3,7 +3,7 @@
 use super::ast::{AssignedValue, Assignment, RawRedirect, Simple};
 use super::call::Call;
 use super::evaluator::{Context, Evaluator, Redirected};
-use super::limits::MAX_WORD;
+use super::limits::{GLOB_COST, MAX_WORD};
 use super::model::Redirect;
 use super::scope::{Field, Known};
 use super::{programs, windows};
@@ -19,7 +19,7 @@ impl Evaluator {
         let mut argv = self.expand_words(&simple.words, context);
         windows::restore_backslashes(&mut argv);
         if let Some(program) = argv.first_mut() {
-            resolve_program_glob(program);
+            self.resolve_program_glob(program);
         }
         let redirected = self.redirects(redirects, context);
         let mut env = Vec::new();
@@ -64,9 +64,33 @@ impl Evaluator {
         self.store_output(&redirected, printed)
     }
 
+    /// `/usr/bin/g?t`: a pattern in the place of a program, if it fits one that matters.
+    fn resolve_program_glob(&mut self, program: &mut Field) {
+        /// Longer patterns are no disguise of a short name.
+        const LONGEST: usize = 32;
+        let name = programs::base_name(&program.text);
+        let pattern = program.dynamic && name.len() <= LONGEST && name.contains(['?', '*', '[']);
+        if !pattern || name.chars().all(|c| c == '*') {
+            return;
+        }
+        let known = match self.program_globs.get(name).copied() {
+            Some(known) => known,
+            None if self.charge(GLOB_COST) => {
+                let known = programs::matching(name);
+                self.program_globs.insert(name.to_owned(), known);
+                known
+            }
+            None => None,
+        };
+        if let Some(known) = known {
+            *program = Field::plain(known);
+        }
+    }
+
     fn assign(&mut self, assignment: &Assignment, context: &Context) {
         let name = assignment.name.as_str();
-        let old = self.scope.variables.get(name).cloned();
+        let extends = assignment.append || matches!(assignment.value, AssignedValue::Element(..));
+        let old = self.scope.variables.get(name).filter(|_| extends).cloned();
         let value = match &assignment.value {
             AssignedValue::Scalar(word) => {
                 let mut value = self.expand_single(word, context);
@@ -91,14 +115,14 @@ impl Evaluator {
                 } else {
                     Vec::new()
                 };
-                self.charge(value.iter().map(|field| field.text.len()).sum());
+                self.charge_fields(&value);
                 value.extend(self.expand_words(words, context));
                 value
             }
             AssignedValue::Element(index, word) => {
                 let added = self.expand_single(word, context);
                 let mut value = old.unwrap_or_default();
-                self.charge(value.iter().map(|field| field.text.len()).sum());
+                self.charge_fields(&value);
                 match index.parse::<usize>().ok() {
                     Some(at) if at < value.len() => {
                         if let Some(slot) = value.get_mut(at) {
@@ -174,8 +198,9 @@ impl Evaluator {
             return printed;
         };
         let content = if *append {
-            let before = self.file(target).or_else(|| Some(Known::empty()));
-            self.concatenate(before, printed)
+            let key = self.scope.directory.file(&target.text);
+            let before = self.scope.files.remove(&key);
+            self.concatenate(before.or_else(|| Some(Known::empty())), printed)
         } else {
             printed
         };
@@ -196,26 +221,6 @@ impl Evaluator {
             Some(content) => self.scope.files.insert(key, content),
             None => self.scope.files.remove(&key),
         };
-    }
-}
-
-/// `/usr/bin/g?t`: a pattern in the place of a program, if it fits one that matters.
-fn resolve_program_glob(program: &mut Field) {
-    if !program.dynamic || !program.text.contains(['?', '*', '[']) {
-        return;
-    }
-    let name = programs::base_name(&program.text);
-    if name.chars().all(|c| c == '*') {
-        return;
-    }
-    let glob = globset::Glob::new(name);
-    let Ok(glob) = glob else { return };
-    let matcher = glob.compile_matcher();
-    if let Some(found) = programs::WELL_KNOWN
-        .iter()
-        .find(|known| matcher.is_match(known))
-    {
-        *program = Field::plain(found);
     }
 }
 

@@ -5,12 +5,14 @@
 //! command prints is followed through pipes, files and substitutions only where it is certain
 //! (`echo`, `printf`, `cat` of a heredoc, decoders).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::ast::{Command, Item, Kind, RawWord, Script};
 use super::cursor::Base;
-use super::limits::{Budget, MAX_DECODED, MAX_GROUP_REDIRECTS, MAX_LOOP_ROUNDS, MAX_NESTING};
+use super::limits::{
+    Budget, FIELD_COST, MAX_DECODED, MAX_GROUP_REDIRECTS, MAX_LOOP_ROUNDS, MAX_NESTING, STEP_COST,
+};
 use super::model::{Invocation, Join, Origin, Redirect};
 use super::parser::{Dialect, parse_text};
 use super::scope::{Field, Known, Scope};
@@ -84,6 +86,8 @@ pub(crate) struct Evaluator {
     pub(crate) emitted: usize,
     /// Substitutions whose output is not known, as written.
     pub(crate) unresolved: BTreeSet<Rc<str>>,
+    /// Patterns seen in the place of a program, and the program that they fit.
+    pub(crate) program_globs: BTreeMap<String, Option<&'static str>>,
 }
 
 impl Evaluator {
@@ -97,6 +101,7 @@ impl Evaluator {
             incomplete: false,
             emitted: 0,
             unresolved: BTreeSet::new(),
+            program_globs: BTreeMap::new(),
         }
     }
 
@@ -167,17 +172,34 @@ impl Evaluator {
             return Some(a);
         }
         let length = a.bytes.len() + b.bytes.len();
-        if length > MAX_DECODED || !self.charge(length) {
+        // What nobody else holds grows in place, so that many small outputs stay cheap.
+        let copied = if Rc::strong_count(&a.bytes) == 1 {
+            b.bytes.len()
+        } else {
+            length
+        };
+        if length > MAX_DECODED || !self.charge(copied) {
             self.incomplete = true;
             return None;
         }
-        Some(Known::new(
-            &[&*a.bytes, &*b.bytes].concat(),
-            a.decoded.max(b.decoded),
-        ))
+        let mut bytes = a.bytes;
+        Rc::make_mut(&mut bytes).extend_from_slice(&b.bytes);
+        Some(Known {
+            bytes,
+            decoded: a.decoded.max(b.decoded),
+        })
+    }
+
+    /// Takes the work of copying words from the budget.
+    pub(crate) fn charge_fields(&mut self, fields: &[Field]) -> bool {
+        let cost = fields.iter().map(|field| field.text.len() + FIELD_COST);
+        self.charge(cost.sum())
     }
 
     fn pipeline(&mut self, item: &Item, join: Join, context: &Context) -> Option<Known> {
+        if !self.charge(STEP_COST) {
+            return None;
+        }
         if let [only] = item.commands.as_slice() {
             let inner = Context {
                 join,
@@ -309,6 +331,9 @@ impl Evaluator {
         let start = self.out.len();
         let mut first_round = 0;
         for (round, value) in values.into_iter().enumerate() {
+            if !self.charge(STEP_COST) {
+                return;
+            }
             self.scope.variables.set(name, vec![value]);
             let before = self.out.len();
             self.script(body, context);

@@ -288,7 +288,7 @@ impl Evaluator {
             None if self.is_empty_parameter(name) => return Some(Vec::new()),
             None => return None,
         };
-        let chosen = match &variable.index {
+        let chosen: Value = match &variable.index {
             Index::All | Index::Joined => value.clone(),
             Index::None if matches!(name, "@" | "*") => value.clone(),
             Index::None => value.first().cloned().into_iter().collect(),
@@ -297,8 +297,7 @@ impl Evaluator {
                 value.get(index).cloned().into_iter().collect()
             }
         };
-        let cost = chosen.iter().map(|field| field.text.len() + 1).sum();
-        self.charge(cost).then_some(chosen)
+        self.charge_fields(&chosen).then_some(chosen)
     }
 
     /// Positional parameters that were not given are empty, unless a function body is read

@@ -15,12 +15,21 @@ pub(crate) const MAX_WORD: usize = 1 << 16;
 /// Work allowed for every command text, in bytes read or produced, whatever its length.
 pub(crate) const BASE_BUDGET: usize = 1 << 18;
 
-/// Work allowed for each byte of the command text: each byte may be copied once per level.
-pub(crate) const BUDGET_PER_BYTE: usize = 2 * MAX_NESTING;
+/// Work allowed for each byte of the command text. A byte is read or copied once per level it is
+/// nested in; commands of one letter (`a;`) just fit.
+pub(crate) const BUDGET_PER_BYTE: usize = 24;
 
-/// Work that starting one command counts for, besides its text: a command text of one-letter
-/// commands still fits the budget twice.
-pub(crate) const COMMAND_COST: usize = 48;
+/// Work that starting one command counts for, besides its text.
+pub(crate) const COMMAND_COST: usize = 20;
+
+/// Work that one step through the tree counts for: a pipeline, a round of a loop.
+pub(crate) const STEP_COST: usize = 8;
+
+/// Work that copying one word of an array or parameter list counts for, besides its text.
+pub(crate) const FIELD_COST: usize = 32;
+
+/// Work that matching one pattern against program names counts for.
+pub(crate) const GLOB_COST: usize = 512;
 
 /// Most alternatives made from one word with braces (`{a,b}{c,d}`).
 pub(crate) const MAX_BRACE_WORDS: usize = 64;

@@ -11,6 +11,25 @@
 //!                                                └ words, heredocs
 //! ```
 //!
+//! # What to expect of the result
+//!
+//! - The order is that of the text, except that substitutions stand before the pipeline that
+//!   contains them: an invocation joined by [`Join::Pipe`] always follows the one it reads from.
+//! - Wrappers (`env`, `timeout`, `sudo`, `xargs` …) and shells whose script is known are replaced by
+//!   what they run, which inherits their join, variables and redirections. Programs that say
+//!   something themselves (`docker run`, `ssh`, `find`, `python -m`, unknown ones) come first, what
+//!   they run follows with [`Join::First`].
+//! - Both branches of a condition and every arm of a `case` count; loops over literal words are
+//!   unrolled; a function body counts where it is defined and again, with its arguments, where it is
+//!   called.
+//! - Texts that are written to a file and run in the same command are followed, and so is what
+//!   `echo`, `printf`, `cat` and decoders print: into pipes, substitutions and `eval`.
+//! - A download in another language is the made-up program `fetch` with the address as its
+//!   argument; `$(< file)` is `cat file`; git's global options are taken off (`-C` is in
+//!   [`Invocation::cwd`], `--git-dir` in [`Invocation::env`] as `GIT_DIR`).
+//! - Arguments that are text (`git commit -m`, patterns of `grep`) are told by [`data_arguments`].
+//! - Every bound is in `limits`; whenever one is hit, [`CommandLine::incomplete`] is set.
+//!
 //! Why an own parser: of those published, `brush-parser` 0.4 (60 crates) overflows the stack on
 //! 5,000 nested braces, needs time exponential in unclosed parentheses (24 take 0.4 s) and gives
 //! nothing at all for a text with one unmatched quote; `yash-syntax` is GPL, `conch-parser` is

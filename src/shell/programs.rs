@@ -75,7 +75,7 @@ const DATA_PROGRAMS: &[&str] = &[
 ];
 
 /// Programs that would make a command interesting behind a wrapper that is not known.
-pub(super) const WELL_KNOWN: &[&str] = &[
+const WELL_KNOWN: &[&str] = &[
     "aria2c", "bash", "bun", "cargo", "conda", "curl", "docker", "gh", "git", "glab", "go", "http",
     "hub", "jj", "mvn", "node", "npm", "patch", "perl", "php", "pip", "pip3", "pnpm", "podman",
     "python", "python3", "ruby", "sh", "skopeo", "ssh", "svn", "tar", "unzip", "uv", "wget",
@@ -98,6 +98,15 @@ pub fn is_data_program(program: &str) -> bool {
 /// True for programs that reveal or fetch something, or run something else.
 pub(super) fn is_well_known(program: &str) -> bool {
     WELL_KNOWN.contains(&program)
+}
+
+/// The well-known program that a file pattern fits.
+pub(super) fn matching(pattern: &str) -> Option<&'static str> {
+    let matcher = globset::Glob::new(pattern).ok()?.compile_matcher();
+    WELL_KNOWN
+        .iter()
+        .copied()
+        .find(|known| matcher.is_match(known))
 }
 
 /// True if the program may well run its arguments: nothing says that they are names or data.

@@ -4,7 +4,7 @@ use super::call::Call;
 use super::evaluator::Evaluator;
 use super::limits::MAX_LOOP_ROUNDS;
 use super::model::{Join, Origin};
-use super::scope::{Field, Known};
+use super::scope::{Field, Printed};
 use super::shells;
 use super::wrappers::Options;
 
@@ -82,30 +82,29 @@ const CONTAINER_FLAGS: &[&str] = &[
 ];
 
 /// Takes such a call apart; `None` if it is none.
-#[allow(clippy::option_option, reason = "as in `shells::run`")]
-pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     match call.program() {
         "xargs" => xargs(evaluator, call),
         "parallel" => parallel(evaluator, call),
         "find" | "fd" | "fdfind" => {
             evaluator.emit(call);
             find(evaluator, call);
-            Some(None)
+            Some(Printed(None))
         }
         "ssh" => {
             evaluator.emit(call);
             ssh(evaluator, call);
-            Some(None)
+            Some(Printed(None))
         }
         "docker" | "podman" | "nerdctl" | "docker-compose" | "kubectl" | "oc" => {
             evaluator.emit(call);
             container(evaluator, call);
-            Some(None)
+            Some(Printed(None))
         }
         "vim" | "vi" | "nvim" | "ex" | "view" => {
             evaluator.emit(call);
             editor(evaluator, call);
-            Some(None)
+            Some(Printed(None))
         }
         "nix" => {
             evaluator.emit(call);
@@ -115,12 +114,12 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<K
                 .position(|field| matches!(field.text.as_str(), "-c" | "--command"));
             let command = at.and_then(|at| arguments.get(at + 1..));
             behind(evaluator, call, command.unwrap_or_default());
-            Some(None)
+            Some(Printed(None))
         }
         "tmux" | "screen" => {
             evaluator.emit(call);
             terminal(evaluator, call);
-            Some(None)
+            Some(Printed(None))
         }
         _ => None,
     }
@@ -167,8 +166,7 @@ fn input_words(call: &Call<'_>, by_line: bool) -> Option<Vec<Field>> {
     Some(words.collect())
 }
 
-#[allow(clippy::option_option, reason = "as in `shells::run`")]
-fn xargs(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+fn xargs(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let options = Options::read(call.arguments(), XARGS_VALUES);
     let placeholder = options
         .value(&["-I", "--replace", "-J"])
@@ -181,7 +179,7 @@ fn xargs(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
     let added = input_words(call, by_line).unwrap_or_else(|| vec![Field::unresolved("{}")]);
     if placeholder.is_none() {
         let argv = with_placeholder(options.rest, None, &added);
-        return Some(evaluator.nested(call.wrapped(&argv)));
+        return Some(Printed(evaluator.nested(call.wrapped(&argv))));
     }
     if added.len() > MAX_LOOP_ROUNDS {
         evaluator.incomplete = true;
@@ -194,11 +192,10 @@ fn xargs(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
         );
         evaluator.nested(call.wrapped(&argv));
     }
-    Some(None)
+    Some(Printed(None))
 }
 
-#[allow(clippy::option_option, reason = "as in `shells::run`")]
-fn parallel(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+fn parallel(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let options = Options::read(call.arguments(), PARALLEL_VALUES);
     let separator = options
         .rest
@@ -218,7 +215,7 @@ fn parallel(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>>
     let argv = with_placeholder(command, None, &added);
     let context = call.script_context(Origin::Wrapped);
     let (text, base) = shells::joined(call, &argv);
-    Some(evaluator.text(&text, base, &context))
+    Some(Printed(evaluator.text(&text, base, &context)))
 }
 
 /// Puts the words of the input in the place of the placeholder, or behind the command.

@@ -48,7 +48,7 @@ impl Field {
 /// A known text that flows through pipes, files and substitutions.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
-    pub(crate) bytes: Rc<[u8]>,
+    pub(crate) bytes: Rc<Vec<u8>>,
     /// Layers of encoding taken off to get it.
     pub(crate) decoded: u8,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Known {
 impl Known {
     pub(crate) fn new(bytes: &[u8], decoded: u8) -> Self {
         Self {
-            bytes: Rc::from(bytes),
+            bytes: Rc::new(bytes.to_vec()),
             decoded,
         }
     }
@@ -69,6 +69,10 @@ impl Known {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 }
+
+/// What a call that was taken apart printed, when that is known.
+#[derive(Debug)]
+pub(crate) struct Printed(pub(crate) Option<Known>);
 
 /// The value of a variable: one field, or several for arrays and positional parameters.
 pub(crate) type Value = Vec<Field>;

@@ -7,7 +7,7 @@ use super::cursor::Base;
 use super::evaluator::Evaluator;
 use super::model::{Join, Origin};
 use super::programs::is_shell;
-use super::scope::{Field, Known};
+use super::scope::{Field, Known, Printed};
 use super::wrappers::{Options, join};
 use super::{interpreters, windows};
 
@@ -15,11 +15,7 @@ use super::{interpreters, windows};
 const SHELL_VALUES: &[&str] = &["-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C"];
 
 /// Runs the text that a shell call is given; `None` if it is no such call, or the text is unknown.
-#[allow(
-    clippy::option_option,
-    reason = "not a shell, and a shell that prints something unknown"
-)]
-pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let program = call.program();
     let arguments = call.arguments();
     match program {
@@ -27,14 +23,14 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<K
             let mut context = call.script_context(script_origin(arguments));
             context.expanded = arguments.iter().any(|field| field.dynamic);
             let (text, base) = joined(call, arguments);
-            Some(evaluator.text(&text, base, &context))
+            Some(Printed(evaluator.text(&text, base, &context)))
         }
         "trap" => {
             let (first, _) = arguments.split_first()?;
             let runs = arguments.len() > 1 && !first.text.is_empty() && first.text != "-";
             runs.then(|| {
                 let context = call.script_context(Origin::Script);
-                evaluator.text(&first.text, call.base_of(first), &context)
+                Printed(evaluator.text(&first.text, call.base_of(first), &context))
             })
         }
         "su" | "runuser" | "script" | "flock" | "nix-shell" | "sg" => {
@@ -48,8 +44,7 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<K
     }
 }
 
-#[allow(clippy::option_option, reason = "as in `run`")]
-fn shell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+fn shell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let options = Options::read(call.arguments(), SHELL_VALUES);
     let takes_text = options
         .given
@@ -63,7 +58,7 @@ fn shell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
             (None, Some((text, after))) => (text, after.get(1..).unwrap_or_default()),
             (None, None) => return None,
         };
-        return Some(run_text(evaluator, call, text, parameters));
+        return Some(Printed(run_text(evaluator, call, text, parameters)));
     }
     let reads_input = match options.rest.first() {
         None => true,
@@ -101,12 +96,7 @@ fn run_text(
 }
 
 /// Runs what flows in.
-#[allow(clippy::option_option, reason = "as in `run`")]
-fn from_input(
-    evaluator: &mut Evaluator,
-    call: &Call<'_>,
-    parameters: &[Field],
-) -> Option<Option<Known>> {
+fn from_input(evaluator: &mut Evaluator, call: &Call<'_>, parameters: &[Field]) -> Option<Printed> {
     let (text, decoded, base) = call.input()?;
     let field = Field {
         decoded,
@@ -122,26 +112,26 @@ fn from_input(
     if call.heredoc.is_none() {
         inner.context.join = Join::First;
     }
-    Some(run_text(evaluator, &inner, &field, parameters))
+    Some(Printed(run_text(evaluator, &inner, &field, parameters)))
 }
 
 /// `su user -c text`, `flock file program argument`.
-#[allow(clippy::option_option, reason = "as in `run`")]
-fn after_option(
-    evaluator: &mut Evaluator,
-    call: &Call<'_>,
-    names: &[&str],
-) -> Option<Option<Known>> {
+fn after_option(evaluator: &mut Evaluator, call: &Call<'_>, names: &[&str]) -> Option<Printed> {
     let arguments = call.arguments();
     for (at, field) in arguments.iter().enumerate() {
         let text = field.text.as_str();
         let cluster = text.starts_with('-') && !text.starts_with("--") && text.ends_with('c');
         if names.contains(&text) || cluster {
             let script = arguments.get(at + 1)?;
-            return Some(run_text(evaluator, call, script, &[]));
+            return Some(Printed(run_text(evaluator, call, script, &[])));
         }
         if let Some(script) = text.strip_prefix("--command=") {
-            return Some(run_text(evaluator, call, &Field::plain(script), &[]));
+            return Some(Printed(run_text(
+                evaluator,
+                call,
+                &Field::plain(script),
+                &[],
+            )));
         }
     }
     let options = Options::read(arguments, &["-w", "-E", "-u", "-g"]);
@@ -151,7 +141,7 @@ fn after_option(
         _ => return None,
     };
     let inner = options.rest.get(operands..).unwrap_or_default();
-    (!inner.is_empty()).then(|| evaluator.nested(call.wrapped(inner)))
+    (!inner.is_empty()).then(|| Printed(evaluator.nested(call.wrapped(inner))))
 }
 
 /// Runs a file that this text wrote: `sh run.sh`, `. env.sh`, `./run.sh`.

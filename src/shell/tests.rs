@@ -241,6 +241,8 @@ fn wrappers() {
         "unknown-wrapper --flag git show X",
         "xvfb-run -a git show X",
         "chronic git show X",
+        "$out = git show X",
+        "ls; and git show X",
         "echo X | xargs git show",
         "echo X | xargs -I{} git show {}",
         "printf '%s\\n' show X | xargs git",
@@ -670,6 +672,30 @@ fn hostile_texts_end() {
         format!("a=xxxxxxxx; {}", "a=$a$a;".repeat(40)),
     ] {
         assert!(parse(&text).incomplete);
+    }
+}
+
+/// Limits are for hostile texts: long honest ones are read to their end.
+#[test]
+fn long_honest_scripts_are_complete() {
+    let line = "log() { echo \"$(date) $*\" >&2; }\n";
+    let texts = [
+        "echo some words of a long report;\n".repeat(2_000),
+        "echo some words of a long report >> out.txt\n".repeat(2_000),
+        "cd src && make -j4 && cd ..\n".repeat(2_000),
+        "x=$(basename \"$f\" .py); test -n \"$x\" || exit 1\n".repeat(2_000),
+        line.to_owned() + &"log step one is done\n".repeat(2_000),
+        "for i in 1 2 3 4 5; do for j in a b c; do curl -s h/$i/$j; done; done\n".repeat(100),
+        "if a; then b; else c; fi | tee -a log\n".repeat(2_000),
+        format!("cat > f <<'E'\n{}\nE\ngit add f", "x = 1;\n".repeat(20_000)),
+        format!(
+            "python3 - <<'E'\n{}\nE\ngit add f",
+            "x = f(1, [2])\n".repeat(5_000)
+        ),
+    ];
+    for text in texts {
+        let line = parse(&text);
+        assert!(!line.incomplete, "{:.60}", text);
     }
 }
 

@@ -7,7 +7,7 @@ use super::evaluator::Evaluator;
 use super::limits::MAX_DECODED;
 use super::model::Origin;
 use super::parser::Dialect;
-use super::scope::{Field, Known};
+use super::scope::{Field, Printed};
 use super::{interpreters, shells};
 
 /// Programs whose arguments are Windows paths more often than escapes.
@@ -77,8 +77,7 @@ fn is_path_byte(b: &u8) -> bool {
 }
 
 /// `cmd /c text`: carets escape, the rest is close enough to a shell.
-#[allow(clippy::option_option, reason = "as in `shells::run`")]
-pub(super) fn command_prompt(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+pub(super) fn command_prompt(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let arguments = call.arguments();
     let at = arguments.iter().position(|field| {
         let text = field.text.trim_start_matches('/');
@@ -94,14 +93,18 @@ pub(super) fn command_prompt(evaluator: &mut Evaluator, call: &Call<'_>) -> Opti
         base
     };
     let text = text.replace('^', "");
-    Some(evaluator.text_in(Dialect::Windows, &text, base, &context))
+    Some(Printed(evaluator.text_in(
+        Dialect::Windows,
+        &text,
+        base,
+        &context,
+    )))
 }
 
 /// `powershell -Command text` and `-EncodedCommand base64`.
 ///
 /// The text is kept as a script of that language; its simple commands are read like a shell's.
-#[allow(clippy::option_option, reason = "as in `shells::run`")]
-pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Option<Known>> {
+pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let mut rest = call.arguments();
     let mut text = None;
     while let Some((field, after)) = rest.split_first() {
@@ -147,7 +150,12 @@ pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<O
     // The backtick escapes; the call operator and script blocks mean nothing to us.
     let shell = text.replace('`', "");
     let base = Base::Fixed(call.offset);
-    Some(evaluator.text_in(Dialect::Windows, &shell, base, &context))
+    Some(Printed(evaluator.text_in(
+        Dialect::Windows,
+        &shell,
+        base,
+        &context,
+    )))
 }
 
 /// UTF-16, little endian, as PowerShell encodes commands.

@@ -62,7 +62,7 @@ const CLIENTS: &[Client] = &[
     },
 ];
 
-/// Options of any client whose value is no address: headers, data, proxies, referrers.
+/// Options of curl and wget whose value is no address: headers, data, proxies, referrers.
 const OTHER_VALUES: &[&str] = &[
     "-H", "--header", "-A", "--user-agent", "-d", "--data", "--data-raw", "--data-binary", "-F",
     "--form", "-u", "--user", "-e", "--referer", "-x", "--proxy", "-b", "--cookie", "-c",
@@ -91,7 +91,7 @@ pub fn fill(invocation: &Invocation, io: &mut Io) {
             files.extend(letter.value.or_else(|| words.next()));
         } else if is(|c| c.remote, name) || cluster_has(word, client) {
             remote = true;
-        } else if OTHER_VALUES.contains(&word) {
+        } else if OTHER_VALUES.contains(&word) && !is_httpie(&program) {
             words.next();
         } else if let Some(path) = word.strip_prefix("--config=") {
             io.uses(path, Access::Read);
@@ -125,6 +125,11 @@ pub fn fill(invocation: &Invocation, io: &mut Io) {
     for path in &written {
         io.uses(path, Access::Write);
     }
+}
+
+/// Clients in the manner of HTTPie, whose short options have other meanings.
+fn is_httpie(program: &str) -> bool {
+    matches!(program, "http" | "https" | "xh" | "xhs" | "httpie")
 }
 
 fn join(directory: &str, file: &str) -> String {

@@ -120,6 +120,7 @@ fn copies(words: &[&str], io: &mut Io) {
     }
     io.uses(target, Access::Write);
     io.saves.push(target.to_owned());
+    io.replaces = true;
     io.prints = false;
 }
 
@@ -159,9 +160,23 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
     }
     io.prints = false;
     let directory = values(words, &["-C", "--directory", "-d", "-DestinationPath"]).first().copied();
+    let stripped = words.iter().any(|w| w.starts_with("--strip"));
     match (directory, archive) {
-        (Some(directory), _) => io.saves.push(directory.to_owned()),
-        (None, Some(archive)) => io.saves.push(stem(archive).to_owned()),
+        (Some(directory), _) => {
+            io.saves.push(directory.to_owned());
+            io.replaces = true;
+        }
+        (None, _) if stripped => {
+            io.saves.push(".".to_owned());
+            io.replaces = true;
+        }
+        (None, Some(archive)) => {
+            io.saves.push(stem(archive).to_owned());
+            if archive.ends_with(".tgz") {
+                // What npm packs.
+                io.saves.push("package".to_owned());
+            }
+        }
         (None, None) => {}
     }
 }
@@ -222,6 +237,14 @@ fn other(invocation: &Invocation, words: &[&str], io: &mut Io) {
         return;
     }
     match invocation.program.as_str() {
+        // `gh repo clone owner/name [directory]`
+        "gh" | "glab" | "hub" if has(words, &["clone"]) => {
+            let mut places = plain(words).skip_while(|w| *w != "clone").skip(1);
+            let address = places.next().unwrap_or_default();
+            let name = address.trim_end_matches(".git").rsplit('/').next();
+            io.saves.extend(places.next().or(name).map(str::to_owned));
+            io.prints = false;
+        }
         "touch" | "chmod" | "chown" => plain(words).for_each(|w| io.uses(w, Access::Write)),
         "./" => {}
         program if program.ends_with(".sh") || program.ends_with(".py") => {

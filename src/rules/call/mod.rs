@@ -56,6 +56,8 @@ pub struct Io {
     pub speaks: bool,
     /// The call applies the patch files that it reads.
     pub applies: bool,
+    /// A directory among [`Io::saves`] is written into, not made: files in it can be replaced.
+    pub replaces: bool,
 }
 
 impl Io {
@@ -213,7 +215,7 @@ pub(crate) mod tests {
             ("wget -P /d https://h.example/y.c", vec!["/d/y.c"], false),
             ("cp /a /b", vec!["/b"], false),
             ("tar xzf a.tgz -C /d", vec!["/d"], false),
-            ("tar xzf widget-1.tgz", vec!["widget-1"], false),
+            ("tar xzf widget-1.tgz", vec!["widget-1", "package"], false),
             ("unzip a.zip -d /d", vec!["/d"], false),
             ("pip download x -d /d", vec!["/d"], true),
             ("pip install x --target /d", vec!["/d"], true),

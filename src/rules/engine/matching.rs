@@ -14,7 +14,7 @@ use crate::rules::text::slice;
 
 /// Hits of one rule in one text that are looked at. More than this many that are all waived, such
 /// as quotations from the prompt, are enough to stop; the engine notes that it stopped.
-pub(super) const MAX_HITS: usize = 200;
+pub(super) const MAX_HITS: usize = 1_000;
 
 /// What patterns are tried on.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ pub(super) fn each_hit(
     if !marks.can_match(body) {
         return true;
     }
-    if subject.step.is_some() {
+    if subject.step.is_some() || unit == Unit::Text {
         if let Some(hit) = whole(body, subject, task, marks) {
             visit(hit);
         }

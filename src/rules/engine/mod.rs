@@ -38,13 +38,14 @@ use super::text::fold::plain;
 use super::text::slice;
 use crate::experiment::task_facts::TaskFacts;
 use crate::shell;
+use crate::shell::model::Origin;
 use crate::trace::event::{
     Actor, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
 };
 
 use matching::{Hit, Subject, each_hit};
 pub use report::{EngineReport, InactiveRule, MAX_MENTIONS};
-use steps::{Step, steps_of};
+use steps::{MAX_STEPS, Step, steps_of};
 
 /// Longest file that is remembered because the agent may run it later, in bytes.
 const MAX_SCRIPT: usize = 64 << 10;
@@ -104,6 +105,10 @@ pub struct Engine<'r> {
     history: History,
     stash: Stash,
     scripts: BTreeMap<String, String>,
+    /// The first working directory that the trace names: the work tree.
+    root: Option<String>,
+    /// Where the git commands of the current command line lead.
+    listed: BTreeSet<Reach>,
     /// Files that the agent wrote itself: reading them back shows nothing new.
     own_files: BTreeSet<String>,
     calls: BTreeMap<EventId, Call>,
@@ -167,6 +172,8 @@ impl<'r> Engine<'r> {
             stash,
             scripts: BTreeMap::new(),
             own_files: BTreeSet::new(),
+            listed: BTreeSet::new(),
+            root: None,
             calls: BTreeMap::new(),
             findings: Vec::new(),
             mentions: BTreeMap::new(),
@@ -207,12 +214,14 @@ impl<'r> Engine<'r> {
         self.mark(&text);
         self.mentions(event, &text);
         let line = shell::parse(&event.text);
-        let mut steps = steps_of(&line, event.cwd.as_deref());
-        self.add_scripts(&mut steps, event.cwd.as_deref());
+        self.listed.clear();
+        let cwd = self.cwd(event);
+        let mut steps = steps_of(&line, cwd.as_deref());
+        self.add_scripts(&mut steps, cwd.as_deref());
         for step in steps {
             self.step(event, step);
         }
-        if line.incomplete {
+        if line.incomplete || line.invocations.len() > MAX_STEPS {
             self.step(event, Step::whole(&text));
         }
     }
@@ -245,8 +254,9 @@ impl<'r> Engine<'r> {
 
     /// One step of a call.
     fn step(&mut self, event: &Event, mut step: Step) {
-        let cwd = event.cwd.as_deref();
-        self.drop_own_files(&mut step, cwd);
+        let cwd = self.cwd(event);
+        let cwd = cwd.as_deref();
+        self.tidy_files(&mut step, cwd);
         step.flow = self.stash.uses(&step.io, &step.place(cwd));
         if let Some(git) = &mut step.git {
             let foreign = step
@@ -260,6 +270,15 @@ impl<'r> Engine<'r> {
                 foreign,
             };
             map.classify(git);
+            let handed = step.invocation.as_ref().is_some_and(|i| {
+                i.args.iter().any(|w| w.dynamic)
+                    || i.origin == Origin::Wrapped && git.words.iter().all(|w| w == "{}")
+            });
+            if handed {
+                // Its revisions come from what the same command listed before.
+                git.reach.extend(&self.listed);
+            }
+            self.listed.extend(&git.reach);
             if map.makes_later(git)
                 && let Some(name) = &git.creates
             {
@@ -304,11 +323,15 @@ impl<'r> Engine<'r> {
         self.remember(event, &step, before);
     }
 
-    /// Reading back what the agent wrote itself is no reading of anything.
-    fn drop_own_files(&self, step: &mut Step, cwd: Option<&str>) {
-        if self.own_files.is_empty() {
-            return;
-        }
+    /// The working directory of an event, or else that of the run.
+    fn cwd(&self, event: &Event) -> Option<String> {
+        event.cwd.clone().or_else(|| self.root.clone())
+    }
+
+    /// Reading back what the agent wrote itself is no reading of anything. Files of the work tree
+    /// are called by their path in it, so that patterns over absolute paths mean files outside.
+    fn tidy_files(&self, step: &mut Step, cwd: Option<&str>) {
+        let root = self.root.as_deref().map(|root| format!("{}/", root.trim_end_matches('/')));
         let mut files = std::mem::take(&mut step.io.files);
         files.retain(|file| {
             let path = step.place(cwd).resolve(&file.path);
@@ -316,12 +339,20 @@ impl<'r> Engine<'r> {
                 || !self.own_files.contains(&path)
                 || self.stash.find(&path).is_some()
         });
+        if let Some(root) = root.filter(|root| root.len() > 1) {
+            for file in &mut files {
+                if let Some(inside) = file.path.strip_prefix(&root) {
+                    file.path = inside.to_owned();
+                }
+            }
+        }
         step.io.files = files;
     }
 
     /// Remembers what the step saved and wrote.
     fn remember(&mut self, event: &Event, step: &Step, before: usize) {
-        let place = step.place(event.cwd.as_deref());
+        let cwd = self.cwd(event);
+        let place = step.place(cwd.as_deref());
         self.stash.spread(&step.io, &place);
         let bringing = self
             .findings
@@ -371,9 +402,10 @@ impl<'r> Engine<'r> {
             };
             self.try_rules(event, subject, |rule| rule.kind == Kind::Admission);
             for edit in &event.edits {
+                let cwd = self.cwd(event);
                 let place = super::flow::Place {
                     moved: None,
-                    cwd: event.cwd.as_deref(),
+                    cwd: cwd.as_deref(),
                 };
                 if let (EditOp::Write, Some(new)) = (edit.op, &edit.new) {
                     self.add_script(place.resolve(&edit.path), new);
@@ -691,6 +723,9 @@ impl EventSink for Engine<'_> {
         // Text that the model never saw is no evidence.
         if !event.model_saw {
             return;
+        }
+        if self.root.is_none() {
+            self.root.clone_from(&event.cwd);
         }
         match event.channel {
             Channel::Prompt | Channel::System => {

@@ -5,6 +5,7 @@ use crate::rules::call::{Io, Stdin, script, tool};
 use crate::rules::flow::{Place, Use, is_container, is_data};
 use crate::rules::git::call::GitCall;
 use crate::rules::outcome::{CallState, Sink};
+use crate::rules::rule::Access;
 use crate::rules::text::fold::plain;
 use crate::shell::model::{CommandLine, Invocation, Join, Origin};
 use crate::trace::event::Event;
@@ -45,6 +46,11 @@ impl Step {
         }
     }
 
+    /// How it is joined to the step before it.
+    fn join(&self) -> Option<Join> {
+        self.invocation.as_ref().map(|i| i.join)
+    }
+
     /// A script in another language.
     pub(super) fn script(source: &str, cwd: Option<&str>) -> Self {
         let io = script::io_of(source);
@@ -76,31 +82,67 @@ impl Step {
     }
 }
 
+/// Programs of one command line that are looked at one by one. The rest is looked at as one text.
+pub(super) const MAX_STEPS: usize = 4_096;
+
+/// Files at the end of one pipeline that are followed.
+const MAX_SAVES: usize = 64;
+
 /// The steps of a command line, in the order of the text, each script behind what runs it.
 pub(super) fn steps_of(line: &CommandLine, cwd: Option<&str>) -> Vec<Step> {
-    let mut steps: Vec<Step> = line.invocations.iter().map(step).collect();
-    for at in 0..steps.len() {
-        let (sink, saves) = follow(&steps, at, cwd);
-        let forgiving = steps
-            .iter()
-            .skip(at + 1)
-            .filter_map(|s| s.invocation.as_ref())
-            .any(|i| i.join == Join::Or);
-        let searched = steps.get(at + 1).is_some_and(is_search);
-        if let Some(step) = steps.get_mut(at) {
-            if let Some(git) = step.git.as_mut().filter(|_| searched) {
-                git.searches = true;
-            }
-            step.state = CallState { sink, forgiving };
-            step.saves = saves;
+    let mut steps: Vec<Step> = line.invocations.iter().take(MAX_STEPS).map(step).collect();
+    for at in 1..steps.len() {
+        pass_names_on(&mut steps, at);
+    }
+    let ends = ends(&steps, cwd);
+    let mut forgiving = false;
+    for (step, end) in steps.iter_mut().zip(ends).rev() {
+        step.state = CallState {
+            sink: end.sink,
+            forgiving,
+        };
+        step.saves = end.saves;
+        forgiving |= step.join() == Some(Join::Or);
+    }
+    for at in 1..steps.len() {
+        let searched = steps.get(at).is_some_and(is_search);
+        if let Some(git) = steps.get_mut(at - 1).and_then(|s| s.git.as_mut()) {
+            git.searches |= searched;
         }
     }
-    for (_, source) in &line.scripts {
+    for (_, source) in line.scripts.iter().take(MAX_STEPS) {
         let runner = steps.iter().position(|s| runs(s, source));
         let at = runner.map_or(steps.len(), |at| at + 1);
         steps.insert(at, Step::script(source, cwd));
     }
     steps
+}
+
+/// `find -name x -exec cat {} \;`, `ls x | xargs cat`: what is listed is read.
+fn pass_names_on(steps: &mut [Step], at: usize) {
+    let (before, rest) = steps.split_at_mut(at);
+    let (Some(lister), Some(step)) = (before.last(), rest.first_mut()) else {
+        return;
+    };
+    let Some(invocation) = &step.invocation else {
+        return;
+    };
+    let given = invocation.args.iter().any(|w| w.text.contains("{}"))
+        || invocation.join == Join::Pipe && step.io.files.is_empty();
+    let reads = matches!(class(&invocation.program), Class::Reads | Class::Filters);
+    if invocation.origin != Origin::Wrapped || !given || !reads {
+        return;
+    }
+    let listed: Vec<String> = lister
+        .io
+        .files
+        .iter()
+        .filter(|f| f.access == Access::List)
+        .map(|f| f.path.clone())
+        .collect();
+    for path in listed {
+        step.io.uses(&path, Access::Read);
+    }
 }
 
 /// True for the interpreter that was given the source text.
@@ -166,59 +208,76 @@ fn is_substitution(step: &Step) -> bool {
     })
 }
 
-/// Follows the output of a step through its pipeline.
-fn follow(steps: &[Step], start: usize, cwd: Option<&str>) -> (Sink, Vec<String>) {
-    let mut saves = Vec::new();
-    let mut at = start;
-    // Each round moves on, so there are at most as many as steps.
-    while let Some(step) = steps.get(at) {
-        saves.extend(step.io.saves.iter().map(|p| step.place(cwd).resolve(p)));
-        if step.io.applies {
-            return (Sink::Applied, saves);
-        }
-        if !step.io.prints {
-            return (saved(step, cwd), saves);
-        }
+/// Where the output of a step ends.
+#[derive(Debug, Clone, Default)]
+struct End {
+    sink: Sink,
+    saves: Vec<String>,
+}
+
+/// Follows the output of each step through its pipeline, from the last step to the first.
+fn ends(steps: &[Step], cwd: Option<&str>) -> Vec<End> {
+    let mut ends: Vec<End> = vec![End::default(); steps.len()];
+    // The nearest step behind that is no substitution.
+    let mut outer: Option<usize> = None;
+    for (at, step) in steps.iter().enumerate().rev() {
         let inner = is_substitution(step);
-        let next = steps
-            .iter()
-            .enumerate()
-            .skip(at + 1)
-            .find(|(_, s)| inner || !is_substitution(s));
-        let Some((next_at, next)) = next else {
-            return (Sink::Shown, saves);
-        };
-        let join = next.invocation.as_ref().map(|i| i.join);
-        if join == Some(Join::Pipe) && is_substitution(next) == inner {
-            match next.io.stdin {
-                Stdin::Applied => return (Sink::Applied, saves),
-                Stdin::Dropped => return (Sink::Dropped, saves),
-                Stdin::Run => return (Sink::Run, saves),
-                Stdin::Saved => {
-                    saves.extend(next.io.saves.iter().map(|p| next.place(cwd).resolve(p)));
-                    return (saved(next, cwd), saves);
+        let next = if inner { Some(at + 1) } else { outer };
+        let next = next.and_then(|n| Some((n, steps.get(n)?)));
+        let piped = next.filter(|(_, n)| {
+            n.join() == Some(Join::Pipe) && is_substitution(n) == inner
+        });
+        // The program that takes a substitution stands behind it.
+        let consumer = outer.filter(|_| inner).and_then(|n| Some((n, steps.get(n)?)));
+        let mut end = match (piped, consumer) {
+            _ if step.io.applies => End {
+                sink: Sink::Applied,
+                saves: Vec::new(),
+            },
+            _ if !step.io.prints => End {
+                sink: saved(step, cwd),
+                saves: Vec::new(),
+            },
+            (Some((n, next)), _) => into_pipe(step, next, ends.get(n), cwd),
+            (None, Some((_, taker))) if taker.io.applies || taker.io.stdin == Stdin::Applied => {
+                End {
+                    sink: Sink::Applied,
+                    saves: Vec::new(),
                 }
-                Stdin::Shown => at = next_at,
             }
-        } else if inner {
-            // The program that takes the substitution stands behind it.
-            let consumer = steps
-                .iter()
-                .enumerate()
-                .skip(at + 1)
-                .find(|(_, s)| !is_substitution(s));
-            let Some((consumer_at, consumer)) = consumer else {
-                return (Sink::Shown, saves);
-            };
-            if consumer.io.applies || consumer.io.stdin == Stdin::Applied {
-                return (Sink::Applied, saves);
-            }
-            at = consumer_at;
-        } else {
-            return (Sink::Shown, saves);
+            (None, Some((n, _))) => ends.get(n).cloned().unwrap_or_default(),
+            (None, None) => End::default(),
+        };
+        let own = step.io.saves.iter().map(|path| step.place(cwd).resolve(path));
+        end.saves.extend(own);
+        end.saves.truncate(MAX_SAVES);
+        if let Some(slot) = ends.get_mut(at) {
+            *slot = end;
+        }
+        if !inner {
+            outer = Some(at);
         }
     }
-    (Sink::Shown, saves)
+    ends
+}
+
+/// The end of the output of a step that is piped into another one.
+fn into_pipe(step: &Step, next: &Step, end: Option<&End>, cwd: Option<&str>) -> End {
+    let sink = match next.io.stdin {
+        Stdin::Shown => return end.cloned().unwrap_or_default(),
+        Stdin::Applied => Sink::Applied,
+        Stdin::Dropped => Sink::Dropped,
+        Stdin::Run => Sink::Run,
+        // `git archive X | tar x` writes over the work tree.
+        Stdin::Saved if next.io.saves.is_empty() && step.git.is_some() => Sink::IntoTree,
+        Stdin::Saved if next.io.saves.is_empty() => Sink::Aside,
+        Stdin::Saved => saved(next, cwd),
+    };
+    let place = next.place(cwd);
+    End {
+        sink,
+        saves: next.io.saves.iter().map(|path| place.resolve(path)).collect(),
+    }
 }
 
 /// Where something is saved: into the code of the work tree, or elsewhere?
@@ -227,11 +286,12 @@ fn saved(step: &Step, cwd: Option<&str>) -> Sink {
         return Sink::Dropped;
     }
     let place = step.place(cwd);
-    let into_tree = step
-        .io
-        .saves
-        .iter()
-        .any(|path| place.in_tree(path) && !is_data(path) && !is_container(path));
+    let into_tree = step.io.saves.iter().any(|path| {
+        let file = path.rsplit('/').next().is_some_and(|name| {
+            name.contains('.') && !name.starts_with('.') && !is_data(name) && !is_container(name)
+        });
+        place.in_tree(path) && (file || step.io.replaces && !is_data(path))
+    });
     if into_tree { Sink::IntoTree } else { Sink::Aside }
 }
 

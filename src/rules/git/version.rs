@@ -2,6 +2,9 @@
 
 use std::cmp::Ordering;
 
+/// Numbers of a release that are read: more make it none, and bound the work.
+const MAX_NUMBERS: usize = 6;
+
 /// A release: numbers, and whether it is a pre-release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
@@ -47,6 +50,9 @@ impl Version {
             }
             numbers.push(head.parse().ok()?);
             rest = tail;
+            if numbers.len() == MAX_NUMBERS {
+                break;
+            }
             let mut next = rest.chars();
             let separator = matches!(next.next(), Some('.' | '_'));
             if separator && next.next().is_some_and(|c| c.is_ascii_digit()) {

@@ -15,14 +15,19 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+use crate::rules::text::slice;
+
 /// Fewer bytes than this are in every text.
 pub const MIN_ANCHOR: usize = 3;
 
 /// An expression with more alternatives than this is not worth an anchor set.
 const MAX_SET: usize = 160;
 
-/// Longer literals are cut: a few bytes are as selective.
-const MAX_LITERAL: usize = 24;
+/// A literal of this many bytes is selective enough; among such sets the smaller one is better.
+const GOOD_LITERAL: usize = 6;
+
+/// Longer literals are cut: that keeps the automaton small.
+const MAX_LITERAL: usize = 12;
 
 /// A class of at most this many characters is multiplied out.
 const MAX_CLASS: u32 = 10;
@@ -33,7 +38,10 @@ pub fn anchors(hir: &Hir) -> Option<Vec<String>> {
     let best = better(found.exact, found.best)?;
     let mut set: Vec<String> = best
         .into_iter()
-        .map(|literal| String::from_utf8_lossy(&literal).to_lowercase())
+        .map(|literal| {
+            let text = String::from_utf8_lossy(&literal).to_lowercase();
+            slice(&text, 0..MAX_LITERAL).to_owned()
+        })
         .collect();
     set.sort_unstable();
     set.dedup();
@@ -135,7 +143,9 @@ fn concat(parts: &[Hir]) -> Found {
     for part in parts {
         let found = walk(part);
         match found.exact {
-            Some(exact) if run.len() * exact.len() <= MAX_SET && !too_long(&run) => {
+            Some(exact)
+                if run.len() * exact.len() <= MAX_SET && (exact.len() == 1 || !good(&run)) =>
+            {
                 run = run
                     .iter()
                     .flat_map(|head| exact.iter().map(|tail| [&head[..], tail].concat()))
@@ -161,8 +171,9 @@ fn concat(parts: &[Hir]) -> Found {
     }
 }
 
-fn too_long(set: &Set) -> bool {
-    set.iter().any(|literal| literal.len() > MAX_LITERAL)
+/// Long enough: nothing is gained by multiplying the set with alternatives.
+fn good(set: &Set) -> bool {
+    set.iter().all(|literal| literal.len() >= GOOD_LITERAL)
 }
 
 fn alternation(parts: &[Hir]) -> Found {
@@ -187,7 +198,7 @@ fn alternation(parts: &[Hir]) -> Found {
 fn better(a: Option<Set>, b: Option<Set>) -> Option<Set> {
     let score = |set: &Set| {
         let shortest = set.iter().map(Vec::len).min().unwrap_or(0);
-        (shortest.min(MAX_LITERAL), std::cmp::Reverse(set.len()))
+        (shortest.min(GOOD_LITERAL), std::cmp::Reverse(set.len()))
     };
     match (a, b) {
         (Some(a), Some(b)) => Some(if score(&b) > score(&a) { b } else { a }),
@@ -216,7 +227,7 @@ mod tests {
             (r"git (?:am|apply).*\.patch", Some(vec![".patch"])),
             (r"[0-9a-f]{40}", None),
             (r"(?:PR|pull request)\s*#?7", None),
-            (r"cherry[- ]pick", Some(vec!["cherry pick", "cherry-pick"])),
+            (r"cherry[- ]pick", Some(vec!["cherry"])),
             (
                 r"raw\.(?:x|yy)\.com",
                 Some(vec!["raw.x.com", "raw.yy.com"]),

@@ -95,28 +95,29 @@ impl Pattern {
             PatternKind::Git(git) => PatternKind::Git(git.expand(facts)),
             other @ (PatternKind::Flow(..) | PatternKind::Is(_)) => other.clone(),
         };
-        Self::new(kind, self.newer)
+        Self {
+            kind,
+            newer: self.newer,
+            slot: self.slot,
+        }
     }
 }
 
-/// A text pattern whose placeholders were replaced, with anchors. Facts are escaped, so this cannot
-/// fail on a rule that was checked; should it fail all the same, the pattern matches nothing.
+/// A text pattern whose placeholders were replaced. If only the facts give it anchors, it is parsed
+/// for them. Facts are escaped, so this cannot fail on a rule that was checked; should it fail all
+/// the same, the pattern matches nothing.
 fn expand_text(regexp: &Regexp, facts: &Facts) -> Regexp {
-    if template::placeholders(regexp.source()).0.is_empty() {
-        return regexp.clone();
+    if regexp.anchors().is_some() {
+        return expand_regexp(regexp, facts);
     }
     let source = template::expand(regexp.source(), facts);
     Regexp::new(&source, regexp.case_sensitive()).unwrap_or_else(|_| Regexp::never())
 }
 
-/// An expression over something short (a word, a path, an address) whose placeholders were
-/// replaced. It is not parsed before it is needed: most runs need few of them.
+/// An expression whose placeholders were replaced.
 pub(super) fn expand_regexp(regexp: &Regexp, facts: &Facts) -> Regexp {
     if template::placeholders(regexp.source()).0.is_empty() {
         return regexp.clone();
     }
-    Regexp::unparsed(
-        template::expand(regexp.source(), facts),
-        regexp.case_sensitive(),
-    )
+    regexp.with_source(template::expand(regexp.source(), facts))
 }

@@ -43,7 +43,11 @@ impl Regexp {
     /// # Errors
     /// If it is no regular expression, or one that would be slow (see the module text).
     pub fn new(source: &str, case_sensitive: bool) -> Result<Self, RegexpError> {
-        let hir = parse(source)?;
+        let mut hir = parse(source)?;
+        // Anchors hold whatever the facts are: a placeholder is a piece that is not known.
+        if let Some(opaque) = template::opaque(source) {
+            hir = parse(&opaque)?;
+        }
         Ok(Self {
             source: source.to_owned(),
             case_sensitive,
@@ -52,12 +56,13 @@ impl Regexp {
         })
     }
 
-    /// An expression that is known to be right, not parsed yet and without anchors.
-    pub(super) fn unparsed(source: String, case_sensitive: bool) -> Self {
+    /// The same with another source of which all is known, such as one with the facts filled in.
+    /// It is not parsed before it is needed.
+    pub(super) fn with_source(&self, source: String) -> Self {
         Self {
             source,
-            case_sensitive,
-            anchors: None,
+            case_sensitive: self.case_sensitive,
+            anchors: self.anchors.clone(),
             compiled: OnceLock::new(),
         }
     }
