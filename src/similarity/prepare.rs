@@ -106,7 +106,7 @@ pub(crate) mod tests {
                     Some(b'-') => LineKind::Removed,
                     _ => LineKind::Context,
                 },
-                text: line[1..].into(),
+                text: line.as_bytes()[1..].into(),
                 no_newline: false,
             })
             .collect();
