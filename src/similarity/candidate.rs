@@ -52,6 +52,8 @@ pub struct Measured {
     pub shapes: Vec<u32>,
     /// Change blocks.
     pub blocks: Vec<u32>,
+    /// Comments and messages.
+    pub remarks: HashSet<String>,
 }
 
 /// Looks the lines, windows and blocks of a file up in the GT.
@@ -70,6 +72,7 @@ pub fn measure(reference: &Reference<'_>, candidate: &Candidate<'_>) -> Measured
         measured
             .shapes
             .extend(reference.shapes.find(&stream.shapes));
+        measured.remarks.extend(reference.remarks.find(&prepared));
         measured.blocks.extend(
             prepared
                 .iter()
@@ -92,6 +95,8 @@ pub struct Tally {
     pub blocks: Vec<bool>,
     /// Runs of equal lines.
     pub runs: Runs,
+    /// Comments and messages that it has.
+    pub remarks: HashSet<String>,
 }
 
 impl Tally {
@@ -104,11 +109,13 @@ impl Tally {
             shapes: vec![false; reference.shapes.len()],
             blocks: vec![false; reference.block_count()],
             runs: Runs::new(&sequences),
+            remarks: HashSet::new(),
         }
     }
 
     /// Adds a file.
     pub fn add(&mut self, measured: &Measured) {
+        self.remarks.extend(measured.remarks.iter().cloned());
         for line in &measured.lines {
             self.runs.read(*line);
             if let Some(count) = line.and_then(|line| self.lines.get_mut(line as usize)) {

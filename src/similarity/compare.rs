@@ -1,8 +1,8 @@
 //! The comparison of a GT with an agent's patch: all measures, file by file and together.
 //!
 //! The patch is read twice, file by file: once to gather what all of it has of the GT and to find
-//! partners by content, once more for the files that have a partner. Memory is bounded by the GT and
-//! the largest file of the patch (besides the patch itself).
+//! partners by content, once more for the files that have a partner. Memory beside the patches is bounded
+//! by the GT and about twelve times the largest file of the patch.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -10,8 +10,10 @@ use super::candidate::{Candidate, ContentIndex, Tally, candidates, measure, raw_
 use super::containment::Overlap;
 use super::generated::{FileSource, GeneratedFiles, GeneratedPaths};
 use super::model::{DistinctiveLine, Ratio, Similarity};
+use super::new_paths::{self, NewPath};
 use super::pairing::{self, GtName, PatchName};
 use super::reference::Reference;
+use super::remarks::Remark;
 use super::scope;
 use super::starter::Starter;
 use super::whole::Whole;
@@ -61,6 +63,10 @@ pub struct Comparison {
     pub similarity: Similarity,
     /// The distinctive lines of the hand-written GT files, in the order of the GT.
     pub lines: Vec<DistinctiveLine>,
+    /// The comment lines and messages of the hand-written GT files, in the order of the GT.
+    pub remarks: Vec<Remark>,
+    /// The paths that both the GT and the patch create.
+    pub new_paths: Vec<NewPath>,
     /// What was left out or decided, for people.
     pub notes: Vec<String>,
 }
@@ -72,7 +78,8 @@ pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
     let scopes = scope::decide(inputs, &mut notes);
     let reference = Reference::new(inputs, &scopes, &mut notes);
     let files = inputs.patch.map(candidates).unwrap_or_default();
-    let (tally, partners) = read_patch(&reference, &files, &mut notes);
+    let (mut tally, partners) = read_patch(&reference, &files, &mut notes);
+    let remarks = std::mem::take(&mut tally.remarks);
     let whole = Whole::new(tally, inputs.patch.is_some());
     let mut similarity = whole.measures(&reference);
     for (gt, (file, partner)) in reference.files.iter().zip(&partners).enumerate() {
@@ -84,9 +91,15 @@ pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
     count_files(&mut similarity);
     pooled_raw(inputs, &reference, &files, &mut similarity);
     let lines = reference.distinctive_lines(|line| whole.count(line) > 0);
+    let new_paths = inputs
+        .patch
+        .map(|patch| new_paths::shared(inputs.gt, patch, inputs.prompt))
+        .unwrap_or_default();
     Comparison {
         similarity,
         lines,
+        remarks: reference.remarks.finish(&remarks),
+        new_paths,
         notes,
     }
 }
@@ -138,18 +151,22 @@ fn read_patch(
 
 /// The two counts of identical files.
 fn count_files(similarity: &mut Similarity) {
+    let mut expected = Vec::new();
     for file in similarity.files.iter().filter(|file| file.hand_written) {
         similarity.hand_written_files += 1;
         similarity.hand_written_identical += u64::from(file.identical);
         if file.eligible {
             similarity.eligible_files += 1;
-            similarity.expected_identical += file.p_chance;
+            expected.push(file.p_chance);
             let same = file
                 .copy_score
                 .is_some_and(|score| score >= IDENTICAL_SCORE);
             similarity.identical_files += u64::from(same);
         }
     }
+    // Sorted, so that the order of the files does not change the last digit.
+    expected.sort_by(f64::total_cmp);
+    similarity.expected_identical = expected.into_iter().sum();
     similarity.id_files =
         Ratio::new(similarity.identical_files, similarity.eligible_files).or_zero();
 }

@@ -3,7 +3,7 @@
 //! A line that the repository held before the agent came proves nothing: it may have been moved,
 //! or it is how everybody writes there. Starter trees have tens of thousands of files, GTs tens of
 //! thousands of lines, so the tree is read once, in a stream, and only the lines in question are
-//! looked up (see [`LineFinder`]).
+//! looked up (`finder.rs`).
 //!
 //! A line counts as found when it equals a whole line of the starter, or the part of one before a
 //! comment (`//`, `/*`, `#`, `--`, `<!--`).

@@ -36,6 +36,7 @@ impl Whole {
             shapes,
             blocks,
             runs,
+            remarks: _,
         } = tally;
         Self {
             counts,
