@@ -178,6 +178,45 @@ fn disguises() {
 }
 
 #[test]
+fn a_comment_that_is_none_hides_nothing() {
+    let lines: Vec<String> = (0..20)
+        .map(|i| format!("    total_{i} = price({i}) * count[{i}] + rest;"))
+        .collect();
+    let gt = patch(vec![added("a.js", &lines)]);
+    for (before, after) in [
+        ("let a = /[/*]/;", "let b = /[*/]/;"),
+        ("/*", "*/"),
+        (" * x", " */"),
+        ("x = `/*", "*/`"),
+    ] {
+        let mut hidden = vec![before.to_owned()];
+        hidden.extend(lines.iter().cloned());
+        hidden.push(after.to_owned());
+        let s = run(&gt, &patch(vec![added("a.js", &hidden)]));
+        for value in [s.u, s.t12, s.s23, s.r6] {
+            assert_eq!(value, Some(1.0), "{before}");
+        }
+        assert_eq!(s.identical_files, 1);
+    }
+    // A real comment around lines of its own changes nothing.
+    let mut commented = lines.clone();
+    commented.splice(
+        10..10,
+        [
+            "/*".into(),
+            " * why this is".into(),
+            "   so".into(),
+            " */".into(),
+        ],
+    );
+    let commented = patch(vec![added("a.js", &commented)]);
+    let s = run(&gt, &commented);
+    assert!(s.files[0].identical);
+    assert_eq!((s.r6, s.t12), (Some(1.0), Some(1.0)));
+    assert_same(&run(&commented, &gt));
+}
+
+#[test]
 fn a_stub_at_the_old_place_hides_nothing() {
     let gt = patch(vec![added("src/a.py", &program(1, 20))]);
     let agent = patch(vec![
