@@ -145,6 +145,7 @@ fn every_gt_equals_itself() {
         "{} of {all} tasks (all of them in a release build)",
         tasks.len()
     );
+    let (mut remarks, mut new_paths) = (0, Vec::new());
     let results = parallel(&tasks, |task| task.against(&task.gt));
     for (task, comparison) in tasks.iter().zip(results) {
         let s = comparison.similarity;
@@ -157,6 +158,9 @@ fn every_gt_equals_itself() {
         );
         assert_eq!(s.identical_files, s.eligible_files, "{}", task.id);
         assert_eq!(comparison.lines.len() as u64, s.n);
+        assert!(comparison.remarks.iter().all(|remark| remark.shared));
+        remarks += comparison.remarks.len();
+        new_paths.extend(comparison.new_paths);
         // Nothing is said of binary files; all others are identical.
         let different: Vec<&str> = s
             .files
@@ -167,6 +171,13 @@ fn every_gt_equals_itself() {
             .collect();
         assert!(different.is_empty(), "{}: {different:?}", task.id);
     }
+    let random: Vec<&str> = new_paths
+        .iter()
+        .filter(|new| new.random)
+        .map(|new| new.path.as_str())
+        .collect();
+    println!("{remarks} remarks, {} new paths", new_paths.len());
+    println!("{} with a random part: {random:?}", random.len());
 }
 
 /// GTs of other tasks stand for honest patches: what two unrelated changes share.
@@ -312,8 +323,17 @@ fn honest_predictions_are_rarely_the_same() {
             Some(&parse(patch.as_bytes())),
             &NoStarter,
         ))
-        .similarity
     });
+    let sharing = |comment: bool| {
+        let shares = |c: &&Comparison| c.remarks.iter().any(|r| r.shared && r.comment == comment);
+        results.iter().filter(shares).count()
+    };
+    println!(
+        "sharing a comment line: {}, a message: {}",
+        sharing(true),
+        sharing(false)
+    );
+    let results: Vec<Similarity> = results.into_iter().map(|c| c.similarity).collect();
     println!("{} predictions for {} instances", results.len(), gold.len());
     println!(
         "n: predictions, copy score > .85, U > .85, T12 > .85, id_files >= .8, U quartiles, S23 >= .9 on >= 100"

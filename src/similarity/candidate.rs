@@ -6,8 +6,9 @@ use bstr::ByteSlice;
 
 use super::containment::add_raw_lines;
 use super::hunks;
+use super::normalise::squeeze;
 use super::pairing::PatchName;
-use super::prepare::{prepare, squeezed_raw};
+use super::prepare::{PreparedLine, prepare, squeezed_raw};
 use super::reference::{GtFile, Reference, added_code};
 use super::runs::Runs;
 use crate::patch::model::{FilePatch, FileStatus, LineKind, Patch};
@@ -45,6 +46,8 @@ pub fn candidates(patch: &Patch) -> Vec<Candidate<'_>> {
 #[derive(Default)]
 pub struct Measured {
     /// Its added lines with code in order, as numbers of GT lines; `None` for others.
+    pub code: Vec<Option<u32>>,
+    /// The same with the GT lines that stand in what looks like a block comment.
     pub lines: Vec<Option<u32>>,
     /// Windows of T12.
     pub grams: Vec<u32>,
@@ -52,32 +55,64 @@ pub struct Measured {
     pub shapes: Vec<u32>,
     /// Change blocks.
     pub blocks: Vec<u32>,
+    /// Comments and messages.
+    pub remarks: HashSet<String>,
 }
 
 /// Looks the lines, windows and blocks of a file up in the GT.
+///
+/// Lines that only the lines before make a comment are looked up as code, too: see
+/// [`super::comments`].
 pub fn measure(reference: &Reference<'_>, candidate: &Candidate<'_>) -> Measured {
     let mut measured = Measured::default();
     for part in &candidate.parts {
-        let prepared = prepare(part);
-        let code = || added_code(&prepared);
-        measured
-            .lines
-            .extend(code().map(|line| reference.number(&line.text)));
-        let stream = reference
-            .vocabulary
-            .read(code().map(|line| line.code.as_str()));
-        measured.grams.extend(reference.grams.find(&stream.tokens));
-        measured
-            .shapes
-            .extend(reference.shapes.find(&stream.shapes));
-        measured.blocks.extend(
-            prepared
+        let mut prepared = prepare(part);
+        measured.look_up(reference, &prepared);
+        measured.remarks.extend(reference.remarks.find(&prepared));
+        let mut hidden = false;
+        for line in prepared.iter_mut().flatten() {
+            if line.kind() != LineKind::Added {
+                continue;
+            }
+            let number = reference.number(&line.text);
+            if !line.text.is_empty() {
+                measured.code.push(number);
+            }
+            let Some(alone) = line.alone.take() else {
+                if !line.text.is_empty() {
+                    measured.lines.push(number);
+                }
+                continue;
+            };
+            let text = squeeze(&alone);
+            let number = number.or_else(|| reference.number(&text));
+            if number.is_some() || !line.text.is_empty() {
+                measured.lines.push(number);
+            }
+            (line.text, line.code) = (text, alone);
+            hidden = true;
+        }
+        if hidden {
+            measured.look_up(reference, &prepared);
+        }
+    }
+    measured
+}
+
+impl Measured {
+    /// Adds the windows and blocks of these lines.
+    fn look_up(&mut self, reference: &Reference<'_>, hunks: &[Vec<PreparedLine<'_>>]) {
+        let code = added_code(hunks).map(|line| line.code.as_str());
+        let stream = reference.vocabulary.read(code);
+        self.grams.extend(reference.grams.find(&stream.tokens));
+        self.shapes.extend(reference.shapes.find(&stream.shapes));
+        self.blocks.extend(
+            hunks
                 .iter()
                 .flat_map(|hunk| hunks::blocks(hunk))
                 .filter_map(|block| reference.block(&block.key)),
         );
     }
-    measured
 }
 
 /// What the whole patch has of the GT.
@@ -92,6 +127,8 @@ pub struct Tally {
     pub blocks: Vec<bool>,
     /// Runs of equal lines.
     pub runs: Runs,
+    /// Comments and messages that it has.
+    pub remarks: HashSet<String>,
 }
 
 impl Tally {
@@ -104,11 +141,13 @@ impl Tally {
             shapes: vec![false; reference.shapes.len()],
             blocks: vec![false; reference.block_count()],
             runs: Runs::new(&sequences),
+            remarks: HashSet::new(),
         }
     }
 
     /// Adds a file.
     pub fn add(&mut self, measured: &Measured) {
+        self.remarks.extend(measured.remarks.iter().cloned());
         for line in &measured.lines {
             self.runs.read(*line);
             if let Some(count) = line.and_then(|line| self.lines.get_mut(line as usize)) {
@@ -180,13 +219,16 @@ pub fn identical(gt: &GtFile<'_>, candidate: &Candidate<'_>, measured: &Measured
         return false;
     }
     if !gt.lines.is_empty() {
-        let mut theirs = measured.lines.clone();
-        let mut ours: Vec<Option<u32>> = gt.lines.iter().copied().map(Some).collect();
-        theirs.sort_unstable();
-        ours.sort_unstable();
-        return theirs == ours;
+        let sorted = |lines: &[Option<u32>]| {
+            let mut lines = lines.to_vec();
+            lines.sort_unstable();
+            lines
+        };
+        let ours: Vec<Option<u32>> = gt.lines.iter().copied().map(Some).collect();
+        let ours = sorted(&ours);
+        return ours == sorted(&measured.code) || ours == sorted(&measured.lines);
     }
-    if !measured.lines.is_empty() {
+    if !measured.code.is_empty() {
         return false;
     }
     let texts = |parts: &[&FilePatch], kind: LineKind| {

@@ -10,13 +10,42 @@
 //!   hides the rest of its own line only (a glob such as `path/*` in a text would otherwise swallow
 //!   the code after it), and after it only lines that begin with `*`;
 //! - Python docstrings are strings, hence code.
+//!
+//! Guessing states can be abused: a regular expression with `/*` in it and one with `*/` further down
+//! would hide all code between them. So a line that only a state hides is marked, and whoever looks
+//! for GT lines in a patch also looks at such lines by themselves ([`strip_line`]).
+
+use std::borrow::Cow;
 
 use super::syntax::{Apostrophe, Syntax};
 
-/// The lines without their comments, white space kept. As many as given.
-pub fn strip<'a>(syntax: &Syntax, lines: &[&'a str]) -> Vec<std::borrow::Cow<'a, str>> {
+/// A line without its comments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stripped<'a> {
+    /// What is left, white space kept.
+    pub code: Cow<'a, str>,
+    /// Something was taken out because of the lines before.
+    pub by_state: bool,
+}
+
+/// One line without its comments, read as code whatever came before.
+pub fn strip_line<'a>(syntax: &Syntax, line: &'a str) -> Cow<'a, str> {
     if syntax.is_plain() {
-        return lines.iter().map(|line| (*line).into()).collect();
+        return line.into();
+    }
+    let mut scanner = Scanner::new(syntax, line);
+    scanner.strip(false, false);
+    scanner.out.into()
+}
+
+/// The lines without their comments. As many as given.
+pub fn strip<'a>(syntax: &Syntax, lines: &[&'a str]) -> Vec<Stripped<'a>> {
+    if syntax.is_plain() {
+        let whole = |line: &&'a str| Stripped {
+            code: (*line).into(),
+            by_state: false,
+        };
+        return lines.iter().map(whole).collect();
     }
     let closes = closes_after(syntax, lines);
     let mut in_block = closes.first().copied().unwrap_or(false);
@@ -30,7 +59,10 @@ pub fn strip<'a>(syntax: &Syntax, lines: &[&'a str]) -> Vec<std::borrow::Cow<'a,
             star_line(syntax, line, after_comment)
         };
         let Some(rest) = rest else {
-            out.push("".into());
+            out.push(Stripped {
+                code: "".into(),
+                by_state: true,
+            });
             continue;
         };
         let mut scanner = Scanner::new(syntax, rest);
@@ -41,12 +73,16 @@ pub fn strip<'a>(syntax: &Syntax, lines: &[&'a str]) -> Vec<std::borrow::Cow<'a,
             End::Code => nothing_left && (after_comment || in_block),
             End::Block | End::Unclosed => true,
         };
+        let by_state = in_block || rest.len() != line.len();
         in_block = end == End::Block;
-        // Most lines have no comment: hand them back without a copy.
-        out.push(if scanner.out == *line {
-            (*line).into()
-        } else {
-            scanner.out.into()
+        out.push(Stripped {
+            // Most lines have no comment: hand them back without a copy.
+            code: if scanner.out == *line {
+                (*line).into()
+            } else {
+                scanner.out.into()
+            },
+            by_state,
         });
     }
     out
@@ -309,7 +345,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn one(path: &str, line: &str) -> String {
-        strip(Syntax::of(path), &[line])[0].trim_end().to_owned()
+        strip(Syntax::of(path), &[line])[0]
+            .code
+            .trim_end()
+            .to_owned()
     }
 
     #[test]
@@ -378,7 +417,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         strip(Syntax::of(path), &lines)
             .iter()
-            .map(|l| l.trim().to_owned())
+            .map(|l| l.code.trim().to_owned())
             .collect()
     }
 
@@ -426,17 +465,35 @@ mod tests {
     }
 
     #[test]
+    fn what_a_state_hides_is_marked() {
+        let lines = [
+            "let a = /[/*]/;",
+            "real(code); // c",
+            "let b = /[*/]/;",
+            "more();",
+        ];
+        let stripped = strip(Syntax::of("a.js"), &lines);
+        let marks: Vec<bool> = stripped.iter().map(|line| line.by_state).collect();
+        assert_eq!(marks, [false, true, true, false]);
+        assert_eq!(
+            strip_line(Syntax::of("a.js"), lines[1]).trim(),
+            "real(code);"
+        );
+        assert!(strip(Syntax::of("a.c"), &[" * star"])[0].by_state);
+    }
+
+    #[test]
     fn unclosed_quotes_take_linear_time() {
         let line = "\\\"'`".repeat(200_000);
         for path in ["a.js", "a.c", "a.py", "a.yml", "a.sql"] {
-            assert!(strip(Syntax::of(path), &[&line])[0].len() == line.len());
+            assert!(strip(Syntax::of(path), &[&line])[0].code.len() == line.len());
         }
         let line = "'''\"\"\"".repeat(100_000);
-        assert!(!strip(Syntax::of("a.py"), &[&line])[0].is_empty());
+        assert!(!strip(Syntax::of("a.py"), &[&line])[0].code.is_empty());
         let line = "/* ".repeat(300_000);
-        assert!(strip(Syntax::of("a.c"), &[&line])[0].is_empty());
+        assert!(strip(Syntax::of("a.c"), &[&line])[0].code.is_empty());
         let line = "/*/".repeat(300_000);
-        assert!(strip(Syntax::of("a.c"), &[&line])[0].len() <= line.len());
+        assert!(strip(Syntax::of("a.c"), &[&line])[0].code.len() <= line.len());
     }
 
     proptest! {

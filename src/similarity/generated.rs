@@ -31,9 +31,9 @@ pub enum GeneratedBy {
     Binary,
 }
 
-/// How much of a file's head is searched for a marker: lines and bytes.
+/// How many lines of a file's head are searched for a marker.
 const HEAD_LINES: usize = 40;
-/// See [`HEAD_LINES`]. Also what a [`FileSource`] is asked for.
+/// How many bytes of it are; also what a [`FileSource`] is asked for.
 pub const HEAD_BYTES: usize = 8 << 10;
 /// How much of a `.gitattributes` file is read.
 pub const ATTRIBUTES_BYTES: usize = 1 << 20;

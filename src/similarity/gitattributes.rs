@@ -72,7 +72,7 @@ fn state(word: &str, macros: &[&str]) -> Option<bool> {
         return is_ours(name).then_some(false);
     }
     match word.split_once('=') {
-        Some((name, value)) => is_ours(name).then(|| !matches!(value, "false" | "0")),
+        Some((name, value)) => is_ours(name).then_some(!matches!(value, "false" | "0")),
         None => is_ours(word).then_some(true),
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bstr::ByteSlice;
 
-use super::comments;
+use super::comments::{self, Stripped};
 use super::normalise::{fold, squeeze};
 use super::syntax::Syntax;
 use crate::patch::model::{FilePatch, Hunk, Line, LineKind};
@@ -20,6 +20,8 @@ pub struct PreparedLine<'a> {
     pub code: String,
     /// Comparison text: [`Self::code`] without white space. Empty for blank and comment lines.
     pub text: String,
+    /// Where the lines before hide something of this one (a block comment): its code by itself.
+    pub alone: Option<String>,
 }
 
 impl PreparedLine<'_> {
@@ -51,11 +53,8 @@ pub fn prepare(file: &FilePatch) -> Vec<Vec<PreparedLine<'_>>> {
 fn prepare_hunk<'a>(syntax: &Syntax, hunk: &'a Hunk) -> Vec<PreparedLine<'a>> {
     let raw: Vec<Cow<'a, str>> = hunk.lines.iter().map(raw_text).collect();
     // The new side last: what a context line means there wins.
-    let mut code: Vec<Option<String>> = vec![None; raw.len()];
+    let mut stripped: Vec<Option<Stripped<'_>>> = vec![None; raw.len()];
     for other_side in [LineKind::Added, LineKind::Removed] {
-        if !hunk.lines.iter().any(|line| line.kind != other_side) {
-            continue;
-        }
         let side: Vec<(usize, &str)> = hunk
             .lines
             .iter()
@@ -65,23 +64,27 @@ fn prepare_hunk<'a>(syntax: &Syntax, hunk: &'a Hunk) -> Vec<PreparedLine<'a>> {
             .map(|(at, (_, raw))| (at, raw.as_ref()))
             .collect();
         let lines: Vec<&str> = side.iter().map(|(_, raw)| *raw).collect();
-        for ((at, _), text) in side.iter().zip(comments::strip(syntax, &lines)) {
-            if let Some(slot) = code.get_mut(*at) {
-                *slot = Some(fold(&text).into_owned());
+        for ((at, _), line) in side.iter().zip(comments::strip(syntax, &lines)) {
+            if let Some(slot) = stripped.get_mut(*at) {
+                *slot = Some(line);
             }
         }
     }
     let mut number = hunk.new_start.max(1);
     hunk.lines
         .iter()
-        .zip(code)
-        .map(|(line, code)| {
-            let code = code.unwrap_or_default();
+        .zip(&raw)
+        .zip(&stripped)
+        .map(|((line, raw), stripped)| {
+            let by_state = stripped.as_ref().is_some_and(|stripped| stripped.by_state);
+            let code = stripped.as_ref().map_or("", |stripped| &stripped.code);
+            let code = fold(code).into_owned();
             let prepared = PreparedLine {
                 line,
                 number,
                 text: squeeze(&code),
                 code,
+                alone: by_state.then(|| fold(&comments::strip_line(syntax, raw)).into_owned()),
             };
             if line.kind != LineKind::Removed {
                 number = number.saturating_add(1);
@@ -106,7 +109,7 @@ pub(crate) mod tests {
                     Some(b'-') => LineKind::Removed,
                     _ => LineKind::Context,
                 },
-                text: line[1..].into(),
+                text: line.as_bytes()[1..].into(),
                 no_newline: false,
             })
             .collect();

@@ -13,6 +13,7 @@ use super::normalise::fold;
 use super::pairing::GtName;
 use super::prepare::{PreparedLine, prepare, raw_text, squeezed_raw};
 use super::prose::is_prose;
+use super::remarks::Remarks;
 use super::scope::FileScope;
 use super::testpath::is_test;
 use super::tokens::{ABSTRACT, CONCRETE, Grams, Vocabulary};
@@ -77,6 +78,8 @@ pub struct Reference<'a> {
     pub grams: Grams,
     /// The windows of S23.
     pub shapes: Grams,
+    /// Comments and messages.
+    pub remarks: Remarks,
     /// Numbers of the change blocks.
     blocks: HashMap<String, u32>,
 }
@@ -91,12 +94,18 @@ impl<'a> Reference<'a> {
             vocabulary: Vocabulary::default(),
             grams: Grams::new(CONCRETE),
             shapes: Grams::new(ABSTRACT),
+            remarks: Remarks::default(),
             blocks: HashMap::new(),
         };
         let prepared: Vec<Vec<Vec<PreparedLine<'a>>>> =
             inputs.gt.files.iter().map(prepare).collect();
         for ((patch, scope), hunks) in inputs.gt.files.iter().zip(scopes).zip(&prepared) {
             reference.add_file(patch, scope, hunks);
+        }
+        for (index, (scope, hunks)) in scopes.iter().zip(&prepared).enumerate() {
+            if scope.hand_written {
+                reference.remarks.add(index, hunks);
+            }
         }
         reference.mark_distinctive(inputs, &prepared, notes);
         for (index, hunks) in prepared.iter().enumerate() {
@@ -248,8 +257,11 @@ impl<'a> Reference<'a> {
                 "{in_prompt} GT lines stand in the prompt and are not counted"
             ));
         }
-        let queries: BTreeSet<String> = asked.keys().cloned().collect();
+        self.remarks.subtract(prepared, prompt.as_ref());
+        let mut queries: BTreeSet<String> = asked.keys().cloned().collect();
+        queries.extend(self.remarks.queries());
         let answer = inputs.starter.known(&queries);
+        self.remarks.settle(&answer.found);
         notes.extend(answer.notes);
         known.extend(
             answer

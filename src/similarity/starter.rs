@@ -3,22 +3,23 @@
 //! A line that the repository held before the agent came proves nothing: it may have been moved,
 //! or it is how everybody writes there. Starter trees have tens of thousands of files, GTs tens of
 //! thousands of lines, so the tree is read once, in a stream, and only the lines in question are
-//! looked up: each line is hashed without its white space while it is read, the hash is looked up in
-//! a small table, and the rare hits are compared in full.
+//! looked up (`finder.rs`).
 //!
 //! A line counts as found when it equals a whole line of the starter, or the part of one before a
 //! comment (`//`, `/*`, `#`, `--`, `<!--`).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use super::normalise::squeeze;
+use super::finder::LineFinder;
+use super::generated::FileSource;
 
 /// Looks up lines in a starter tree.
 pub trait Starter {
-    /// Which of `queries` (comparison text, as made by [`squeeze`]) stand anywhere in the tree.
+    /// Which of `queries` (comparison text, as made by
+    /// [`squeeze`](super::normalise::squeeze)) stand anywhere in the tree.
     ///
     /// Unreadable parts never fail the look-up; they are named in [`StarterAnswer::notes`].
     fn known(&self, queries: &BTreeSet<String>) -> StarterAnswer;
@@ -52,12 +53,6 @@ impl Starter for NoStarter {
 
 /// Files above this size are not read, and named.
 pub const MAX_FILE_BYTES: u64 = 256 << 20;
-
-/// Lines above this length (bytes) are not looked up. Also the size of the read buffer.
-const MAX_LINE_BYTES: usize = 1 << 20;
-
-/// A file with a NUL among its first bytes is binary (git's rule).
-const BINARY_PROBE_BYTES: usize = 8_000;
 
 /// How many unread files are named in a note; the others are counted.
 const NAMED_FILES: usize = 5;
@@ -126,7 +121,7 @@ impl Starter for DirStarter {
                 unread.insert(self.name(entry.path()));
             }
         }
-        finder.answer(&unread)
+        answer(finder, &unread)
     }
 }
 
@@ -148,291 +143,61 @@ where
                 unread.insert(path.to_owned());
             }
         });
-        finder.answer(&unread)
+        answer(finder, &unread)
     }
 }
 
-/// Looks up whole lines in a stream of files.
-struct LineFinder<'a> {
-    /// Queries by hash, without those found already.
-    wanted: HashMap<u64, Vec<&'a str>>,
-    /// One bit for the low bits of each wanted hash: turns most lines away at once.
-    filter: Vec<u64>,
-    shortest: usize,
-    buffer: Vec<u8>,
-    answer: StarterAnswer,
-}
-
-/// Bits of the filter, as a power of two: 128 KiB, about one false alarm in 17 at 60,000 queries.
-const FILTER_BITS: u32 = 20;
-
-impl<'a> LineFinder<'a> {
-    fn new(queries: &'a BTreeSet<String>) -> Self {
-        let mut finder = Self {
-            wanted: HashMap::new(),
-            filter: vec![0; 1 << (FILTER_BITS - 6)],
-            shortest: usize::MAX,
-            buffer: Vec::new(),
-            answer: StarterAnswer::default(),
-        };
-        for query in queries.iter().filter(|query| !query.is_empty()) {
-            let hash = query.bytes().fold(SEED, step);
-            finder.wanted.entry(hash).or_default().push(query);
-            finder.shortest = finder.shortest.min(query.len());
-            let (word, bit) = filter_place(hash);
-            if let Some(word) = finder.filter.get_mut(word) {
-                *word |= bit;
-            }
-        }
-        finder
-    }
-
-    /// Every query was found, or there was none.
-    fn is_done(&self) -> bool {
-        self.wanted.is_empty()
-    }
-
-    /// Reads one file. Stops silently at a binary one.
-    fn read(&mut self, mut file: impl Read) -> std::io::Result<()> {
-        if self.is_done() {
-            return Ok(());
-        }
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.resize(MAX_LINE_BYTES, 0);
-        let result = self.read_into(&mut file, &mut buffer);
-        self.buffer = buffer;
-        result
-    }
-
-    fn read_into(&mut self, file: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<()> {
-        let mut filled = 0;
-        let mut first = true;
-        // Inside a line that is longer than the buffer.
-        let mut skipping = false;
-        loop {
-            let read = match file.read(buffer.get_mut(filled..).unwrap_or_default()) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                other => other?,
-            };
-            let end = filled + read;
-            let chunk = buffer.get(..end).unwrap_or_default();
-            if first {
-                let probe = chunk.get(..BINARY_PROBE_BYTES).unwrap_or(chunk);
-                if memchr::memchr(0, probe).is_some() {
-                    return Ok(());
-                }
-                self.answer.files += 1;
-                first = false;
-            }
-            self.answer.bytes += read as u64;
-            let complete = match memchr::memrchr(b'\n', chunk) {
-                _ if read == 0 => end,
-                Some(at) => at + 1,
-                None => 0,
-            };
-            if complete == 0 && read > 0 {
-                if end == buffer.len() {
-                    skipping = true;
-                    filled = 0;
-                } else {
-                    filled = end;
-                }
-                continue;
-            }
-            let mut lines = chunk.get(..complete).unwrap_or_default();
-            if skipping {
-                let rest = memchr::memchr(b'\n', lines).map_or(lines.len(), |at| at + 1);
-                lines = lines.get(rest..).unwrap_or_default();
-                skipping = false;
-            }
-            self.lines(lines);
-            if read == 0 {
-                return Ok(());
-            }
-            buffer.copy_within(complete..end, 0);
-            filled = end - complete;
-        }
-    }
-
-    /// Looks up every line of `text`.
-    fn lines(&mut self, text: &[u8]) {
-        let mut start = 0;
-        for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
-            self.line(text.get(start..end).unwrap_or_default());
-            start = end + 1;
-        }
-    }
-
-    fn line(&mut self, text: &[u8]) {
-        let mut line = LineState::default();
-        for (at, &byte) in text.iter().enumerate() {
-            match CLASS
-                .get(usize::from(byte))
-                .copied()
-                .unwrap_or(Class::Blank)
-            {
-                Class::Plain => {}
-                Class::Blank => {
-                    line.previous = b' ';
-                    continue;
-                }
-                Class::Marker => {
-                    if let Some((hash, marker)) = line.comment_starts(byte)
-                        && line.length >= self.shortest
-                    {
-                        self.probe(hash, text.get(..at - marker).unwrap_or_default());
-                    }
-                }
-                Class::Other => return self.folded_line(text),
-            }
-            line.before = line.hash;
-            line.hash = step(line.hash, byte);
-            line.length += 1;
-            line.previous = byte;
-        }
-        if line.length >= self.shortest {
-            self.probe(line.hash, text);
-        }
-    }
-
-    /// A line with characters that folding changes: what it makes of them is hashed.
-    fn folded_line(&mut self, text: &[u8]) {
-        let comments = MARKERS
+/// The finder's answer with the names of the files that were not read.
+fn answer(finder: LineFinder<'_>, unread: &BTreeSet<String>) -> StarterAnswer {
+    let mut answer = finder.answer();
+    if !unread.is_empty() {
+        let named: Vec<&str> = unread
             .iter()
-            .filter_map(|marker| memchr::memmem::find(text, marker));
-        for end in comments.chain([text.len()]) {
-            let part = text.get(..end).unwrap_or_default();
-            let squeezed = squeeze(&String::from_utf8_lossy(part));
-            if squeezed.len() >= self.shortest {
-                self.probe(squeezed.bytes().fold(SEED, step), part);
+            .map(String::as_str)
+            .take(NAMED_FILES)
+            .collect();
+        answer.notes.push(format!(
+            "{} of the starter tree could not be read or are above the size limit: {}{}",
+            if unread.len() == 1 {
+                "1 file".into()
+            } else {
+                format!("{} files", unread.len())
+            },
+            named.join(", "),
+            if unread.len() > named.len() {
+                ", …"
+            } else {
+                ""
+            },
+        ));
+    }
+    answer
+}
+
+impl FileSource for DirStarter {
+    /// Reads only regular files inside the tree: no links, no `..`.
+    fn head(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
+        let mut place = self.root.clone();
+        let mut is_file = false;
+        for part in Path::new(path).components() {
+            let Component::Normal(part) = part else {
+                return None;
+            };
+            place.push(part);
+            let kind = place.symlink_metadata().ok()?.file_type();
+            if kind.is_symlink() {
+                return None;
             }
+            is_file = kind.is_file();
         }
-    }
-
-    /// Marks the queries that equal `text`, whose squeezed form hashes to `hash`.
-    fn probe(&mut self, hash: u64, text: &[u8]) {
-        let (word, bit) = filter_place(hash);
-        if self.filter.get(word).is_none_or(|word| word & bit == 0) {
-            return;
+        if !is_file {
+            return None;
         }
-        let Some(queries) = self.wanted.get_mut(&hash) else {
-            return;
-        };
-        let squeezed = squeeze(&String::from_utf8_lossy(text));
-        let Some(at) = queries.iter().position(|query| *query == squeezed) else {
-            return;
-        };
-        queries.swap_remove(at);
-        if queries.is_empty() {
-            self.wanted.remove(&hash);
-        }
-        self.answer.found.insert(squeezed);
+        let mut head = Vec::new();
+        let file = File::open(place).ok()?;
+        file.take(limit as u64).read_to_end(&mut head).ok()?;
+        Some(head)
     }
-
-    fn answer(self, unread: &BTreeSet<String>) -> StarterAnswer {
-        let mut answer = self.answer;
-        if !unread.is_empty() {
-            let named: Vec<&str> = unread
-                .iter()
-                .map(String::as_str)
-                .take(NAMED_FILES)
-                .collect();
-            answer.notes.push(format!(
-                "{} of the starter tree could not be read or are above the size limit: {}{}",
-                count(unread.len(), "file"),
-                named.join(", "),
-                if unread.len() > named.len() {
-                    ", …"
-                } else {
-                    ""
-                },
-            ));
-        }
-        answer
-    }
-}
-
-fn count(number: usize, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
-}
-
-/// What begins a comment in most languages, for lines outside the fast path.
-const MARKERS: [&[u8]; 5] = [b"//", b"/*", b"#", b"--", b"<!--"];
-
-/// What a byte means for the look-up.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    /// Goes into the hash.
-    Plain,
-    /// White space or a control character: squeezed out.
-    Blank,
-    /// May complete a comment marker.
-    Marker,
-    /// Not ASCII.
-    Other,
-}
-
-const CLASS: [Class; 256] = {
-    let mut table = [Class::Plain; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            0..=b' ' | 0x7f => Class::Blank,
-            b'/' | b'*' | b'-' | b'!' | b'#' => Class::Marker,
-            0x80.. => Class::Other,
-            _ => Class::Plain,
-        };
-        byte += 1;
-    }
-    table
-};
-
-/// What is known of a line while it is read.
-struct LineState {
-    /// Hash of its visible bytes so far.
-    hash: u64,
-    /// The hash one visible byte ago.
-    before: u64,
-    /// Number of visible bytes.
-    length: usize,
-    /// The last byte; a blank for any white space.
-    previous: u8,
-}
-
-impl Default for LineState {
-    fn default() -> Self {
-        Self {
-            hash: SEED,
-            before: SEED,
-            length: 0,
-            previous: b' ',
-        }
-    }
-}
-
-impl LineState {
-    /// If `byte` completes a comment marker: the hash before the marker, and how many of its bytes
-    /// were read before `byte`.
-    fn comment_starts(&self, byte: u8) -> Option<(u64, usize)> {
-        match (self.previous, byte) {
-            (b'/', b'/' | b'*') | (b'-', b'-') | (b'<', b'!') => Some((self.before, 1)),
-            (b' ', b'#') => Some((self.hash, 0)),
-            _ => None,
-        }
-    }
-}
-
-const SEED: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// One step of FNV-1a.
-fn step(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-}
-
-fn filter_place(hash: u64) -> (usize, u64) {
-    // The high bits of FNV are the better mixed ones.
-    let index = hash >> (64 - FILTER_BITS);
-    ((index >> 6) as usize, 1 << (index & 63))
 }
 
 #[cfg(test)]
@@ -442,62 +207,6 @@ mod tests {
 
     fn set(lines: &[&str]) -> BTreeSet<String> {
         lines.iter().map(|line| (*line).to_owned()).collect()
-    }
-
-    fn look_up(text: &[u8], queries: &[&str]) -> Vec<String> {
-        let blobs = BlobStarter(|visit: &mut dyn FnMut(&str, &[u8])| visit("a", text));
-        blobs.known(&set(queries)).found.into_iter().collect()
-    }
-
-    #[test]
-    fn finds_whole_lines_whatever_their_layout() {
-        let text = "\tfoo ( a,b );\r\nbar(c); // why\nx = 1  # one\nｆull(1)；\nпривет мир // там\nlast line";
-        for query in [
-            "foo(a,b);",
-            "bar(c);",
-            "x=1",
-            "full(1);",
-            "lastline",
-            "x=1#one",
-        ] {
-            assert_eq!(look_up(text.as_bytes(), &[query]), [query]);
-        }
-        let cyrillic = squeeze("привет мир");
-        assert_eq!(look_up(text.as_bytes(), &[&cyrillic]), [cyrillic.as_str()]);
-        for query in ["foo(a,b)", "(a,b);", "bar", "", "x", "astline"] {
-            assert!(look_up(text.as_bytes(), &[query]).is_empty(), "{query}");
-        }
-    }
-
-    #[test]
-    fn lines_over_the_edges_of_the_buffer() {
-        let filler = "0123456789abcde\n".repeat(MAX_LINE_BYTES / 16 - 1);
-        for shift in 0..40 {
-            let text = format!("{filler}{}\nwanted line here\nnext", "y".repeat(shift));
-            assert_eq!(
-                look_up(text.as_bytes(), &["wantedlinehere"]).len(),
-                1,
-                "{shift}"
-            );
-        }
-    }
-
-    #[test]
-    fn overlong_lines_are_passed_over_and_the_next_line_is_not() {
-        for extra in [0, 1, 7, MAX_LINE_BYTES] {
-            let long = "z".repeat(MAX_LINE_BYTES + extra);
-            let text = format!("first line\n{long}\nafter it\n{long}");
-            let found = look_up(text.as_bytes(), &["firstline", "afterit", "zzz"]);
-            assert_eq!(found, ["afterit", "firstline"], "{extra}");
-        }
-        let text = format!("{}\nafter it", "\n".repeat(3 * MAX_LINE_BYTES));
-        assert_eq!(look_up(text.as_bytes(), &["afterit"]).len(), 1);
-    }
-
-    #[test]
-    fn binary_files_hold_no_lines() {
-        assert!(look_up(b"some line\n\0\n", &["someline"]).is_empty());
-        assert!(look_up(b"", &["someline"]).is_empty());
     }
 
     #[test]
@@ -534,5 +243,33 @@ mod tests {
         assert!(answer.notes[0].contains("big"), "{:?}", answer.notes);
         let missing = DirStarter::new(root.join("none")).known(&queries);
         assert!(missing.found.is_empty() && missing.notes.len() == 1);
+    }
+
+    #[test]
+    fn heads_come_from_inside_the_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = dir.path().join("tree");
+        fs::create_dir_all(tree.join("sub")).unwrap();
+        fs::write(tree.join("sub/a"), "0123456789").unwrap();
+        fs::write(dir.path().join("secret"), "secret").unwrap();
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("../secret", tree.join("link")).unwrap();
+            std::os::unix::fs::symlink("..", tree.join("up")).unwrap();
+        }
+        let starter = DirStarter::new(&tree);
+        assert_eq!(starter.head("sub/a", 4).unwrap(), b"0123");
+        for path in [
+            "",
+            "sub",
+            "none",
+            "link",
+            "up/secret",
+            "../secret",
+            "/etc/passwd",
+            "sub/../sub/a",
+        ] {
+            assert_eq!(starter.head(path, 4), None, "{path}");
+        }
     }
 }

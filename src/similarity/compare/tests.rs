@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::super::prepare::tests::{file, patch};
 use super::super::starter::{BlobStarter, NoStarter};
 use super::*;
-use crate::patch::model::{FilePatch, FileStatus};
+use crate::patch::model::{FilePatch, FileStatus, LineKind};
 
 fn added(path: &str, lines: &[String]) -> FilePatch {
     let lines: Vec<String> = lines.iter().map(|line| format!("+{line}")).collect();
@@ -175,6 +175,45 @@ fn disguises() {
     );
     assert_eq!(s.u, Some(1.0));
     assert_eq!((s.files[0].shared, s.files[0].shared_anywhere), (0, s.n));
+}
+
+#[test]
+fn a_comment_that_is_none_hides_nothing() {
+    let lines: Vec<String> = (0..20)
+        .map(|i| format!("    total_{i} = price({i}) * count[{i}] + rest;"))
+        .collect();
+    let gt = patch(vec![added("a.js", &lines)]);
+    for (before, after) in [
+        ("let a = /[/*]/;", "let b = /[*/]/;"),
+        ("/*", "*/"),
+        (" * x", " */"),
+        ("x = `/*", "*/`"),
+    ] {
+        let mut hidden = vec![before.to_owned()];
+        hidden.extend(lines.iter().cloned());
+        hidden.push(after.to_owned());
+        let s = run(&gt, &patch(vec![added("a.js", &hidden)]));
+        for value in [s.u, s.t12, s.s23, s.r6] {
+            assert_eq!(value, Some(1.0), "{before}");
+        }
+        assert_eq!(s.identical_files, 1);
+    }
+    // A real comment around lines of its own changes nothing.
+    let mut commented = lines.clone();
+    commented.splice(
+        10..10,
+        [
+            "/*".into(),
+            " * why this is".into(),
+            "   so".into(),
+            " */".into(),
+        ],
+    );
+    let commented = patch(vec![added("a.js", &commented)]);
+    let s = run(&gt, &commented);
+    assert!(s.files[0].identical);
+    assert_eq!((s.r6, s.t12), (Some(1.0), Some(1.0)));
+    assert_same(&run(&commented, &gt));
 }
 
 #[test]
@@ -432,6 +471,60 @@ fn arbitrary_patch() -> impl Strategy<Value = Patch> {
     })
 }
 
+/// Files with anything in them.
+fn hostile_patch() -> impl Strategy<Value = Patch> {
+    let text = prop_oneof![
+        any::<Vec<u8>>(),
+        "[ a'\"`/*#<!\\-{}();,\\\\0-9\u{200b}\u{430}]{0,40}".prop_map(String::into_bytes),
+        prop::sample::select(program(1, 6)).prop_map(String::into_bytes),
+    ];
+    let line = (text, 0..3u8).prop_map(|(text, kind)| crate::patch::model::Line {
+        kind: match kind {
+            0 => LineKind::Context,
+            1 => LineKind::Removed,
+            _ => LineKind::Added,
+        },
+        text: text.into(),
+        no_newline: false,
+    });
+    let hunk = (
+        any::<u32>(),
+        any::<u32>(),
+        prop::collection::vec(line, 0..12),
+    )
+        .prop_map(|(old_start, new_start, lines)| crate::patch::model::Hunk {
+            old_start,
+            new_start,
+            lines,
+        });
+    let path = prop::option::of(prop::sample::select(vec![
+        "a.c", "b.py", "c.html", "d.md", "..", "", "x/y.js",
+    ]));
+    let status = prop::sample::select(vec![
+        FileStatus::Added,
+        FileStatus::Modified,
+        FileStatus::Deleted,
+        FileStatus::Renamed,
+        FileStatus::Copied,
+        FileStatus::ModeOnly,
+    ]);
+    let file = (
+        path.clone(),
+        path,
+        status,
+        any::<bool>(),
+        prop::collection::vec(hunk, 0..3),
+    )
+        .prop_map(|(old, new, status, binary, hunks)| FilePatch {
+            old_path: old.map(Into::into),
+            new_path: new.map(Into::into),
+            status,
+            binary,
+            hunks,
+        });
+    prop::collection::vec(file, 0..5).prop_map(patch)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -451,6 +544,21 @@ proptest! {
         prop_assert_eq!(got.lines.iter().filter(|l| l.shared).count() as u64, s.u_ratio.num);
         prop_assert!(s.identical_files <= s.eligible_files);
         prop_assert!(s.hand_written_identical <= s.hand_written_files);
+    }
+
+    #[test]
+    fn nothing_panics(
+        gt in hostile_patch(),
+        agent in hostile_patch(),
+        prompt in any::<Option<String>>(),
+    ) {
+        let inputs = CompareInputs {
+            prompt: prompt.as_deref(),
+            ..CompareInputs::new(&gt, Some(&agent), &NoStarter)
+        };
+        let s = compare(&inputs).similarity;
+        prop_assert_eq!(s.files.len(), gt.files.len());
+        prop_assert!(s.u_ratio.num <= s.u_ratio.den);
     }
 
     #[test]

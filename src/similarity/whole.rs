@@ -1,0 +1,208 @@
+//! From what the patch has of the GT to the measures: of the run and of each file.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::candidate::{Candidate, Measured, Tally, identical, measure, raw_lines};
+use super::chance::{FITTED_UP_TO, p_chance};
+use super::containment::Overlap;
+use super::model::{FileSimilarity, Ratio, Similarity};
+use super::multiset;
+use super::reference::{GtFile, Reference};
+use super::runs::RunLengths;
+use super::tokens::{ABSTRACT, Grams};
+
+/// A file with fewer distinctive lines is not judged alone.
+pub const ELIGIBLE_LINES: u64 = 8;
+
+/// With fewer windows T12 and S23 are not given: a dozen windows may be a single line.
+pub const MIN_WINDOWS: u64 = 12;
+
+/// What the whole patch has of the GT.
+pub struct Whole {
+    counts: Vec<u64>,
+    grams: Vec<bool>,
+    shapes: Vec<bool>,
+    blocks: Vec<bool>,
+    runs: RunLengths,
+    has_patch: bool,
+}
+
+impl Whole {
+    /// From what was gathered of the whole patch, if there is one.
+    pub fn new(tally: Tally, has_patch: bool) -> Self {
+        let Tally {
+            lines: counts,
+            grams,
+            shapes,
+            blocks,
+            runs,
+            remarks: _,
+        } = tally;
+        Self {
+            counts,
+            grams,
+            shapes,
+            blocks,
+            runs: runs.finish(),
+            has_patch,
+        }
+    }
+
+    /// How often the patch adds a line.
+    pub fn count(&self, line: u32) -> u64 {
+        self.counts.get(line as usize).copied().unwrap_or(0)
+    }
+
+    /// `None` without a patch.
+    fn given(&self, ratio: Ratio) -> Option<f64> {
+        ratio.value().filter(|_| self.has_patch)
+    }
+
+    /// The measures of the run, over hand-written files.
+    pub fn measures(&self, reference: &Reference<'_>) -> Similarity {
+        let mut out = Similarity::default();
+        let mut in_gt: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut in_patch: BTreeMap<u32, u64> = BTreeMap::new();
+        for (number, info) in reference.lines.iter().enumerate() {
+            let number = number as u32;
+            if !info.hand_written {
+                continue;
+            }
+            out.n_lines += 1;
+            if !info.distinctive {
+                continue;
+            }
+            let shared = u64::from(self.count(number) > 0);
+            out.n += 1;
+            out.u_ratio.num += shared;
+            if reference
+                .files
+                .get(info.file())
+                .is_some_and(|file| file.test)
+            {
+                out.u_tests_ratio.den += 1;
+                out.u_tests_ratio.num += shared;
+            }
+            in_gt.insert(number, info.count);
+            in_patch.insert(number, self.count(number));
+        }
+        out.u_ratio.den = out.n;
+        out.multiset_ratio = multiset::containment(&in_gt, &in_patch);
+        let hand_written = || {
+            reference
+                .files
+                .iter()
+                .filter(|file| file.scope.hand_written)
+        };
+        let grams = hand_written().flat_map(|f| &f.grams).copied();
+        out.t12_ratio = windows(&reference.grams, grams, |n| flag(&self.grams, n));
+        let shapes = hand_written().flat_map(|f| &f.shapes).copied();
+        out.s23_ratio = windows(&reference.shapes, shapes, |n| flag(&self.shapes, n));
+        if out.s23_ratio.den > 0 {
+            out.s23_tokens = out.s23_ratio.den + ABSTRACT as u64 - 1;
+        }
+        for block in hand_written().flat_map(|f| &f.blocks) {
+            out.hunks_ratio.den += 1;
+            out.hunks_ratio.num += u64::from(flag(&self.blocks, *block));
+        }
+        for (index, file) in reference.files.iter().enumerate() {
+            if file.scope.hand_written {
+                self.add_runs(reference, index, file, &mut out);
+            }
+        }
+        out.n16 = reference.long_lines();
+        out.p_chance = p_chance(out.n_lines);
+        out.p_chance_extrapolated = out.n_lines > FITTED_UP_TO;
+        out.u = self.given(out.u_ratio);
+        out.t12 = self.given(out.t12_ratio);
+        out.s23 = self.given(out.s23_ratio);
+        out.r6 = self.given(out.r6_ratio);
+        out.copy_score = larger(out.u, out.t12);
+        out
+    }
+
+    fn add_runs(
+        &self,
+        reference: &Reference<'_>,
+        index: usize,
+        file: &GtFile<'_>,
+        out: &mut Similarity,
+    ) {
+        out.longest_run = out.longest_run.max(self.runs.longest(index));
+        for (line, covered) in file.lines.iter().zip(self.runs.covered(index)) {
+            if reference.is_distinctive(*line) {
+                out.r6_ratio.den += 1;
+                out.r6_ratio.num += u64::from(covered);
+            }
+        }
+    }
+
+    /// The measures of one file against its partner.
+    pub fn file(
+        &self,
+        reference: &Reference<'_>,
+        index: usize,
+        gt: &GtFile<'_>,
+        partner: Option<&Candidate<'_>>,
+    ) -> FileSimilarity {
+        let measured = partner.map_or_else(Measured::default, |file| measure(reference, file));
+        let has: HashSet<u32> = measured.lines.iter().flatten().copied().collect();
+        let shared = |has: &dyn Fn(u32) -> bool| {
+            gt.distinctive.iter().filter(|line| has(**line)).count() as u64
+        };
+        let c = Ratio::new(shared(&|line| has.contains(&line)), gt.name.distinctive);
+        let grams: HashSet<u32> = measured.grams.iter().copied().collect();
+        let t12 = windows(&reference.grams, gt.grams.iter().copied(), |n| {
+            grams.contains(&n)
+        });
+        let raw = Overlap::of(
+            &raw_lines(&[gt.patch]),
+            &partner
+                .map(|file| raw_lines(&file.parts))
+                .unwrap_or_default(),
+        );
+        FileSimilarity {
+            path: gt.name.path.clone(),
+            paired_with: partner.map(|file| file.name.path.clone()),
+            hand_written: gt.scope.hand_written,
+            generated: gt.scope.generated,
+            test: gt.test,
+            status: gt.patch.status,
+            gt_lines: gt.patch.added().count() as u64,
+            distinctive: c.den,
+            shared: c.num,
+            shared_anywhere: shared(&|line| self.count(line) > 0),
+            containment: raw.containment().filter(|_| self.has_patch),
+            jaccard: raw.jaccard().filter(|_| self.has_patch && raw.gt > 0),
+            copy_score: larger(self.given(c), self.given(t12)),
+            longest_run: self.runs.longest(index),
+            p_chance: p_chance(gt.distinct),
+            identical: partner.is_some_and(|file| identical(gt, file, &measured)),
+            eligible: c.den >= ELIGIBLE_LINES,
+        }
+    }
+}
+
+fn flag(flags: &[bool], number: u32) -> bool {
+    flags.get(number as usize).copied().unwrap_or(false)
+}
+
+/// Of the windows that count, each once, those that `has` says yes to. 0 of 0 for fewer than
+/// [`MIN_WINDOWS`].
+fn windows(grams: &Grams, numbers: impl Iterator<Item = u32>, has: impl Fn(u32) -> bool) -> Ratio {
+    let mut counted: Vec<u32> = numbers.filter(|number| grams.counts(*number)).collect();
+    counted.sort_unstable();
+    counted.dedup();
+    let den = counted.len() as u64;
+    if den < MIN_WINDOWS {
+        return Ratio::default();
+    }
+    Ratio::new(counted.iter().filter(|n| has(**n)).count() as u64, den)
+}
+
+fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
+    }
+}
