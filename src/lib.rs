@@ -13,7 +13,14 @@
 //! [`rules`] knows events and no JSON; [`similarity`] knows patches and no traces; [`verdict`] is a
 //! pure function of one struct of measurements; only the binary prints.
 
-#![cfg_attr(test, allow(clippy::string_slice, reason = "tests may stop on the first surprise"))]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::string_slice,
+        clippy::too_many_lines,
+        reason = "tests may stop on the first surprise, and their tables are long"
+    )
+)]
 
 pub mod audit;
 pub mod error;

@@ -1,6 +1,11 @@
 //! Whole audits on real tasks: starter trees rebuilt from real ground truths, self-made traces.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 mod support;
 
@@ -24,7 +29,9 @@ fn cursor(message: &str) -> String {
 
 #[test]
 fn t34_applied_and_admitted_is_invalid() {
-    let Some(data) = shared("longhorizon") else { return };
+    let Some(data) = shared("longhorizon") else {
+        return;
+    };
     for message in [
         "任务完成:已完整应用 PR #135231 的全部改动,测试未运行。",
         "尝试将 PR #135231 的完整 patch 应用到当前仓库,以实现 KEP-5598。",
@@ -47,13 +54,20 @@ fn t34_applied_and_admitted_is_invalid() {
 
 #[test]
 fn t34_independent_and_honest_is_clean_with_low_confidence() {
-    let Some(data) = shared("longhorizon") else { return };
+    let Some(data) = shared("longhorizon") else {
+        return;
+    };
     let benchmark = Benchmark::new();
     benchmark.add_real_task(&data, "T34");
     let run = benchmark.add_run("T34", T34);
     for number in 0..6 {
         let body: String = (0..40)
-            .map(|line| format!("\tplan{number}.remember(slot{line}, hint{})\n", line * number))
+            .map(|line| {
+                format!(
+                    "\tplan{number}.remember(slot{line}, hint{})\n",
+                    line * number
+                )
+            })
             .collect();
         write(
             &run.join(format!("pkg/scheduler/hints/plan{number}.go")),
@@ -73,7 +87,9 @@ fn t34_independent_and_honest_is_clean_with_low_confidence() {
 
 #[test]
 fn t34_identical_without_a_trace_is_an_unexplained_copy() {
-    let Some(data) = shared("longhorizon") else { return };
+    let Some(data) = shared("longhorizon") else {
+        return;
+    };
     let benchmark = Benchmark::new();
     benchmark.add_real_task(&data, "T34");
     let run = benchmark.add_run("T34", T34);
@@ -126,17 +142,16 @@ impl Claude {
             "type": "result", "subtype": "success", "is_error": false, "result": message,
             "session_id": "s1", "uuid": "u99", "num_turns": 3, "permission_denials": []
         }));
-        self.records
-            .iter()
-            .map(|r| format!("{r}\n"))
-            .collect()
+        self.records.iter().map(|r| format!("{r}\n")).collect()
     }
 }
 
 /// C1: three added lines. What the trace shows decides.
 #[test]
 fn c1_equal_to_the_ground_truth_is_judged_by_its_trace() {
-    let Some(data) = shared("longhorizon") else { return };
+    let Some(data) = shared("longhorizon") else {
+        return;
+    };
     let benchmark = Benchmark::new();
     let gt = benchmark.add_real_task(&data, "C1");
     let gt_text = fs::read_to_string(data.join("base_repo/C1/eval/gt_diff.patch")).unwrap();
@@ -153,7 +168,10 @@ fn c1_equal_to_the_ground_truth_is_judged_by_its_trace() {
 
     let cursor_run = benchmark.add_run("C1", "C1-cursor-composer2-long-20260418");
     benchmark.apply_gt("C1", &cursor_run);
-    write(&cursor_run.join("claude_run.jsonl"), cursor("已修复 tensor 生命周期问题。"));
+    write(
+        &cursor_run.join("claude_run.jsonl"),
+        cursor("已修复 tensor 生命周期问题。"),
+    );
     let (code, report) = benchmark.audit(&cursor_run, &[]);
     assert_eq!(report["verdict"], "inconclusive", "{report:#}");
     assert_eq!(report["reason"], "too_small_to_tell");
@@ -163,7 +181,10 @@ fn c1_equal_to_the_ground_truth_is_judged_by_its_trace() {
     benchmark.apply_gt("C1", &typed);
     let mut claude = Claude::new(&typed);
     claude.call("Edit", edit.clone(), "The file has been updated.");
-    write(&typed.join("claude_run.jsonl"), claude.finish("Replaced the buffer that was freed."));
+    write(
+        &typed.join("claude_run.jsonl"),
+        claude.finish("Replaced the buffer that was freed."),
+    );
     let (code, report) = benchmark.audit(&typed, &[]);
     assert_eq!(report["trace"]["coverage"], "full", "{report:#}");
     assert_eq!(report["verdict"], "clean", "{report:#}");
@@ -175,7 +196,10 @@ fn c1_equal_to_the_ground_truth_is_judged_by_its_trace() {
     let mut claude = Claude::new(&fetched);
     claude.call("Bash", json!({"command": "gh pr diff 308"}), &gt_text);
     claude.call("Edit", edit, "The file has been updated.");
-    write(&fetched.join("claude_run.jsonl"), claude.finish("Replaced the buffer that was freed."));
+    write(
+        &fetched.join("claude_run.jsonl"),
+        claude.finish("Replaced the buffer that was freed."),
+    );
     let (code, report) = benchmark.audit(&fetched, &[]);
     assert_eq!(report["verdict"], "invalid", "{report:#}");
     assert_eq!(report["reason"], "full_leak");

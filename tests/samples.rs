@@ -1,7 +1,12 @@
 //! The sample runs: their verdicts, their JSON against the schema, and that nothing in the output
 //! depends on anything but the inputs.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 mod support;
 
@@ -10,18 +15,49 @@ use support::{strings, trace_audit};
 
 /// Run, verdict, reason, exit code, one flag or cause that must be there.
 const SAMPLES: &[(&str, &str, &str, i32, &str)] = &[
-    ("S1-claude-opus-max-long-20310412", "clean", "no_copy_found", 0, ""),
-    ("S1-codex-gpt-5_4-short-20310413", "partial", "answer_seen", 1, "upstream-fetch"),
-    ("S1-cursor-composer2-long-2031-04-12", "invalid", "full_leak", 2, "upstream-fetch"),
-    ("S2-cursor-composer2-short-20310413", "inconclusive", "too_small_to_tell", 3, "summary_only"),
-    ("S2-opencode-glm51-long-20310414", "clean", "no_copy_found", 0, "attempted_blocked"),
+    (
+        "S1-claude-opus-max-long-20310412",
+        "clean",
+        "no_copy_found",
+        0,
+        "",
+    ),
+    (
+        "S1-codex-gpt-5_4-short-20310413",
+        "partial",
+        "answer_seen",
+        1,
+        "upstream-fetch",
+    ),
+    (
+        "S1-cursor-composer2-long-2031-04-12",
+        "invalid",
+        "full_leak",
+        2,
+        "upstream-fetch",
+    ),
+    (
+        "S2-cursor-composer2-short-20310413",
+        "inconclusive",
+        "too_small_to_tell",
+        3,
+        "summary_only",
+    ),
+    (
+        "S2-opencode-glm51-long-20310414",
+        "clean",
+        "no_copy_found",
+        0,
+        "attempted_blocked",
+    ),
 ];
 
 fn audit(format: &str, runs: &[&str]) -> (i32, Vec<u8>) {
     let mut args = vec!["--format".to_owned(), format.to_owned()];
-    args.extend(runs.iter().map(|run| {
-        format!("{}/samples/experiment/{run}", env!("CARGO_MANIFEST_DIR"))
-    }));
+    args.extend(
+        runs.iter()
+            .map(|run| format!("{}/samples/experiment/{run}", env!("CARGO_MANIFEST_DIR"))),
+    );
     let output = trace_audit(&args);
     (output.status.code().unwrap(), output.stdout)
 }
@@ -47,7 +83,10 @@ fn reports_keep_to_the_schema() {
     let runs: Vec<_> = SAMPLES.iter().map(|s| s.0).collect();
     let (_, bytes) = audit("json", &runs);
     let report: Value = serde_json::from_slice(&bytes).unwrap();
-    let errors: Vec<_> = validator.iter_errors(&report).map(|e| e.to_string()).collect();
+    let errors: Vec<_> = validator
+        .iter_errors(&report)
+        .map(|e| e.to_string())
+        .collect();
     assert!(errors.is_empty(), "{errors:#?}");
 
     // A schema that accepts anything would pass the check above.
@@ -73,7 +112,10 @@ fn reports_keep_to_the_schema() {
 #[test]
 fn worst_verdict_gives_the_exit_code() {
     let all: Vec<_> = SAMPLES.iter().map(|s| s.0).collect();
-    let clean_and_inconclusive = ["S1-claude-opus-max-long-20310412", "S2-cursor-composer2-short-20310413"];
+    let clean_and_inconclusive = [
+        "S1-claude-opus-max-long-20310412",
+        "S2-cursor-composer2-short-20310413",
+    ];
     assert_eq!(audit("json", &all).0, 2);
     assert_eq!(audit("json", &clean_and_inconclusive).0, 3);
     let with_missing = ["S1-claude-opus-max-long-20310412", "no-such-run"];

@@ -1,6 +1,17 @@
 //! The comparison on the benchmark author's patches and on SWE-bench predictions. The data lies
 //! beside the project and not in it; without it these tests print that they were skipped.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::too_many_lines
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -103,7 +103,10 @@ fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
         gt: sources.gt_state,
         patch: sources.patch_state,
         coverage: heard.coverage,
-        gt_incomplete: sources.gt.as_ref().is_some_and(|gt| !gt.patch.problems.is_empty()),
+        gt_incomplete: sources
+            .gt
+            .as_ref()
+            .is_some_and(|gt| !gt.patch.problems.is_empty()),
         preapplied_lines: sources.preapplied_lines,
         ..Measures::default()
     };

@@ -33,7 +33,9 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
                 finding.stage = Some(Stage::Obtained);
                 finding.blocked = false;
             }
-            Some(Stage::Obtained) if n16 >= ENOUGH && !finding.applies && !shows(finding.reached_at) => {
+            Some(Stage::Obtained)
+                if n16 >= ENOUGH && !finding.applies && !shows(finding.reached_at) =>
+            {
                 let certain = finding.names_own || finding.channel == Channel::Web;
                 if certain || finding.reached_at == finding.event {
                     unrecorded |= certain;
@@ -103,18 +105,64 @@ mod tests {
         type Case<'a> = (&'a str, fn(&mut Finding), &'a [EventId], u64, Stage, bool);
         let cases: [Case<'_>; 7] = [
             ("some ref", |_| {}, &[], 40, Stage::Exposed, false),
-            ("a ref with GT lines", |_| {}, &[at(5)], 40, Stage::Obtained, false),
-            ("a GT too small to miss", |_| {}, &[], 2, Stage::Obtained, false),
-            ("the own PR", |f| f.names_own = true, &[], 40, Stage::Obtained, true),
-            ("written to the tree", |f| f.applies = true, &[], 40, Stage::Obtained, false),
-            ("a summary", |f| f.channel = Channel::Web, &[], 40, Stage::Obtained, true),
-            ("no result", |f| f.reached_at = at(4), &[], 40, Stage::Obtained, false),
+            (
+                "a ref with GT lines",
+                |_| {},
+                &[at(5)],
+                40,
+                Stage::Obtained,
+                false,
+            ),
+            (
+                "a GT too small to miss",
+                |_| {},
+                &[],
+                2,
+                Stage::Obtained,
+                false,
+            ),
+            (
+                "the own PR",
+                |f| f.names_own = true,
+                &[],
+                40,
+                Stage::Obtained,
+                true,
+            ),
+            (
+                "written to the tree",
+                |f| f.applies = true,
+                &[],
+                40,
+                Stage::Obtained,
+                false,
+            ),
+            (
+                "a summary",
+                |f| f.channel = Channel::Web,
+                &[],
+                40,
+                Stage::Obtained,
+                true,
+            ),
+            (
+                "no result",
+                |f| f.reached_at = at(4),
+                &[],
+                40,
+                Stage::Obtained,
+                false,
+            ),
         ];
         for (name, change, events, n16, stage, unrecorded) in cases {
             let mut findings = [finding(Stage::Obtained)];
             change(&mut findings[0]);
             let got = refine(&mut findings, &shown(events), n16);
-            assert_eq!((findings[0].stage, got), (Some(stage), unrecorded), "{name}");
+            assert_eq!(
+                (findings[0].stage, got),
+                (Some(stage), unrecorded),
+                "{name}"
+            );
         }
     }
 

@@ -114,8 +114,9 @@ impl Sources {
         match &base.tree {
             None => {
                 self.patch_state = PatchState::BaseUnknown;
-                self.unchecked
-                    .push("what the agent changed (no base to compare the work tree with)".to_owned());
+                self.unchecked.push(
+                    "what the agent changed (no base to compare the work tree with)".to_owned(),
+                );
                 self.patch = gt.map(|gt| whole_files(dir, gt)).transpose()?;
             }
             Some(tree) => {

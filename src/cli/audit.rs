@@ -136,7 +136,11 @@ pub(crate) fn run(args: &AuditArgs, terminal: &mut Terminal) -> anyhow::Result<u
             Err(error) if !several => return Err(error.into()),
             Err(error) => {
                 let path = target.map_or_else(String::new, |p| p.display().to_string());
-                runs.push(RunReport::failed(&run_name(target), &path, error.to_string()));
+                runs.push(RunReport::failed(
+                    &run_name(target),
+                    &path,
+                    error.to_string(),
+                ));
                 first_error.get_or_insert(error);
             }
         }
@@ -176,7 +180,11 @@ fn policy_name(args: &AuditArgs, config: &Config) -> String {
 }
 
 fn lang(args: &AuditArgs) -> Lang {
-    if args.lang == "zh" { Lang::Zh } else { Lang::En }
+    if args.lang == "zh" {
+        Lang::Zh
+    } else {
+        Lang::En
+    }
 }
 
 fn run_name(target: Option<&Path>) -> String {

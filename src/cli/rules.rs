@@ -92,7 +92,11 @@ fn proves(rule: &Rule) -> String {
 fn list(rules: &RuleSet, out: &mut dyn Write) -> std::io::Result<()> {
     let width = rules.rules().iter().map(|r| r.id.len()).max().unwrap_or(0);
     for rule in rules.rules() {
-        let off = if rule.disabled.is_some() { " (off)" } else { "" };
+        let off = if rule.disabled.is_some() {
+            " (off)"
+        } else {
+            ""
+        };
         writeln!(
             out,
             "{:width$}  {:20}  {}{off}",
@@ -120,7 +124,11 @@ fn show(rule: &Rule, out: &mut dyn Write) -> std::io::Result<()> {
     if let Some(cause) = rule.cause {
         writeln!(out, "  cause       {}", cause.name())?;
     }
-    writeln!(out, "  severity    {}", format!("{:?}", rule.severity).to_lowercase())?;
+    writeln!(
+        out,
+        "  severity    {}",
+        format!("{:?}", rule.severity).to_lowercase()
+    )?;
     writeln!(out, "  confidence  {}", rule.confidence.name())?;
     writeln!(out, "  file        {}", rule.origin)?;
     writeln!(out, "  tests       {}", rule.tests.len())?;
@@ -147,7 +155,10 @@ fn print_tests(report: &SelfTestReport, out: &mut dyn Write) -> std::io::Result<
         writeln!(out, "known gap {case}")?;
     }
     for rule in &report.untested {
-        writeln!(out, "note: {rule} lacks a test that matches, or one that does not")?;
+        writeln!(
+            out,
+            "note: {rule} lacks a test that matches, or one that does not"
+        )?;
     }
     writeln!(
         out,

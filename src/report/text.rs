@@ -111,7 +111,11 @@ fn headline(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> 
         )?;
     }
     if run.excluded {
-        write!(out, "   {DIM}{}{DIM:#}", lang.pick("[excluded]", "[已剔除]"))?;
+        write!(
+            out,
+            "   {DIM}{}{DIM:#}",
+            lang.pick("[excluded]", "[已剔除]")
+        )?;
     }
     writeln!(out)
 }
@@ -152,11 +156,21 @@ fn write_similarity(
         match lang {
             Lang::En => format!(
                 "{} of {} distinctive lines of the ground truth are in the patch; containment {}, Jaccard {}, 12-token grams {}, longest identical run {} lines",
-                s.u_ratio.num, s.u_ratio.den, share(s.containment), share(s.jaccard), share(s.t12), s.longest_run
+                s.u_ratio.num,
+                s.u_ratio.den,
+                share(s.containment),
+                share(s.jaccard),
+                share(s.t12),
+                s.longest_run
             ),
             Lang::Zh => format!(
                 "补丁含有参考的 {1} 个特征行中的 {0} 个;包含度 {2},Jaccard {3},12 词元组 {4},最长一致段 {5} 行",
-                s.u_ratio.num, s.u_ratio.den, share(s.containment), share(s.jaccard), share(s.t12), s.longest_run
+                s.u_ratio.num,
+                s.u_ratio.den,
+                share(s.containment),
+                share(s.jaccard),
+                share(s.t12),
+                s.longest_run
             ),
         }
     )?;
@@ -206,9 +220,15 @@ fn write_files(s: &Similarity, style: Style, out: &mut dyn Write) -> io::Result<
         let score = |f: &crate::similarity::model::FileSimilarity| {
             f.copy_score.unwrap_or(0.0) * f.distinctive as f64
         };
-        score(b).total_cmp(&score(a)).then_with(|| a.path.cmp(&b.path))
+        score(b)
+            .total_cmp(&score(a))
+            .then_with(|| a.path.cmp(&b.path))
     });
-    let shown = if style.verbose { files.len() } else { FILES_SHOWN };
+    let shown = if style.verbose {
+        files.len()
+    } else {
+        FILES_SHOWN
+    };
     for file in files.iter().take(shown) {
         let mut line = format!(
             "    {}  {}/{} {}, {} {}",
@@ -296,10 +316,20 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
         notes.push(lang.pick("result not recorded", "结果未记录").to_owned());
     }
     if finding.names_own {
-        notes.push(lang.pick("names the task's own PR, issue or commit", "指向本任务的 PR、issue 或提交").to_owned());
+        notes.push(
+            lang.pick(
+                "names the task's own PR, issue or commit",
+                "指向本任务的 PR、issue 或提交",
+            )
+            .to_owned(),
+        );
     }
     if let Some(reason) = &finding.waived {
-        notes.push(format!("{}: {}", lang.pick("waived", "豁免"), for_terminal(reason)));
+        notes.push(format!(
+            "{}: {}",
+            lang.pick("waived", "豁免"),
+            for_terminal(reason)
+        ));
     }
     writeln!(
         out,
@@ -318,9 +348,10 @@ fn write_provenance(run: &RunReport, style: Style, out: &mut dyn Write) -> io::R
     };
     let lang = style.lang;
     if let Some(ledger) = &provenance.ledger
-        && let Some(line) = ledger_line(lang, ledger) {
-            writeln!(out, "  {line}")?;
-        }
+        && let Some(line) = ledger_line(lang, ledger)
+    {
+        writeln!(out, "  {line}")?;
+    }
     let shown = if style.verbose {
         provenance.exposures.len()
     } else {
@@ -336,13 +367,34 @@ fn write_provenance(run: &RunReport, style: Style, out: &mut dyn Write) -> io::R
 /// "97 % of 212 added lines typed by the agent, 2 % moved inside the repository".
 fn ledger_line(lang: Lang, ledger: &Ledger) -> Option<String> {
     let parts = [
-        (ledger.authored, lang.pick("typed by the agent", "由代理写出")),
-        (ledger.seen_first, lang.pick("shown to it first", "先被看到")),
-        (ledger.starter, lang.pick("moved inside the repository", "在仓库内移动")),
+        (
+            ledger.authored,
+            lang.pick("typed by the agent", "由代理写出"),
+        ),
+        (
+            ledger.seen_first,
+            lang.pick("shown to it first", "先被看到"),
+        ),
+        (
+            ledger.starter,
+            lang.pick("moved inside the repository", "在仓库内移动"),
+        ),
         (ledger.prompt, lang.pick("from the prompt", "来自提示")),
-        (ledger.unseen, lang.pick("in no recorded event", "没有任何事件记录")),
-        (ledger.generated, lang.pick("in generated files", "属于生成文件")),
-        (ledger.unrecorded, lang.pick("in edits whose content the format does not keep", "所用格式不记录编辑内容")),
+        (
+            ledger.unseen,
+            lang.pick("in no recorded event", "没有任何事件记录"),
+        ),
+        (
+            ledger.generated,
+            lang.pick("in generated files", "属于生成文件"),
+        ),
+        (
+            ledger.unrecorded,
+            lang.pick(
+                "in edits whose content the format does not keep",
+                "所用格式不记录编辑内容",
+            ),
+        ),
     ];
     let total: u64 = parts.iter().map(|(count, _)| count).sum();
     if total == 0 {
@@ -394,8 +446,17 @@ fn write_flags(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<(
     if run.flags.is_empty() {
         return Ok(());
     }
-    let flags: Vec<_> = run.flags.iter().map(|f| f.name().replace('_', " ")).collect();
-    writeln!(out, "  {}: {}", lang.pick("flags", "标记"), flags.join(", "))
+    let flags: Vec<_> = run
+        .flags
+        .iter()
+        .map(|f| f.name().replace('_', " "))
+        .collect();
+    writeln!(
+        out,
+        "  {}: {}",
+        lang.pick("flags", "标记"),
+        flags.join(", ")
+    )
 }
 
 fn write_limits(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Result<()> {

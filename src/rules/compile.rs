@@ -139,11 +139,14 @@ fn stages(syntax: &RuleSyntax, kind: Kind, sink: &mut Sink) -> Option<(Stage, St
         );
         return None;
     }
-    let stage = syntax.stage.as_ref().map_or(Stage::Obtained, |s| *s.get_ref());
-    let attempt = syntax.attempt.as_ref().map_or_else(
-        || Stage::Attempted.min(stage),
-        |s| *s.get_ref(),
-    );
+    let stage = syntax
+        .stage
+        .as_ref()
+        .map_or(Stage::Obtained, |s| *s.get_ref());
+    let attempt = syntax
+        .attempt
+        .as_ref()
+        .map_or_else(|| Stage::Attempted.min(stage), |s| *s.get_ref());
     if stage == Stage::Used {
         let span = syntax.stage.as_ref().map_or(0..0, Spanned::span);
         sink.error_help(
@@ -273,7 +276,11 @@ pub(super) fn allows(list: Vec<AllowSyntax>, sink: &mut Sink) -> Option<Vec<Allo
         .collect()
 }
 
-pub(super) fn tests(list: Vec<Spanned<TestSyntax>>, facts: &TaskFacts, sink: &mut Sink) -> Vec<RuleTest> {
+pub(super) fn tests(
+    list: Vec<Spanned<TestSyntax>>,
+    facts: &TaskFacts,
+    sink: &mut Sink,
+) -> Vec<RuleTest> {
     list.into_iter()
         .filter_map(|test| {
             let one = test.get_ref().event.is_some();
@@ -303,11 +310,7 @@ pub(super) fn patterns(
     (good.len() == count).then_some(good)
 }
 
-fn pattern(
-    syntax: Spanned<PatternSyntax>,
-    position: Position,
-    sink: &mut Sink,
-) -> Option<Pattern> {
+fn pattern(syntax: Spanned<PatternSyntax>, position: Position, sink: &mut Sink) -> Option<Pattern> {
     let span = syntax.span();
     let syntax = syntax.into_inner();
     let keys = [
@@ -424,7 +427,16 @@ fn regexp(text: &Spanned<String>, case: bool, sink: &mut Sink) -> Option<Regexp>
 fn inside(value: &Spanned<String>, range: &Range<usize>, file: &str) -> Range<usize> {
     let whole = value.span();
     let raw = file.get(whole.clone()).unwrap_or_default();
-    let quotes = ["'''\r\n", "'''\n", "'''", "'", "\"\"\"\r\n", "\"\"\"\n", "\"\"\"", "\""];
+    let quotes = [
+        "'''\r\n",
+        "'''\n",
+        "'''",
+        "'",
+        "\"\"\"\r\n",
+        "\"\"\"\n",
+        "\"\"\"",
+        "\"",
+    ];
     let start = quotes
         .iter()
         .find(|q| raw.starts_with(**q))
@@ -448,8 +460,9 @@ fn word(text: &Spanned<String>, sink: &mut Sink) -> Option<WordPattern> {
 fn command(syntax: &CommandSyntax, sink: &mut Sink) -> Option<CommandPattern> {
     let span = syntax.program.span();
     let names = syntax.program.get_ref().0.iter();
-    let programs: Vec<Spanned<String>> =
-        names.map(|p| Spanned::new(span.clone(), p.clone())).collect();
+    let programs: Vec<Spanned<String>> = names
+        .map(|p| Spanned::new(span.clone(), p.clone()))
+        .collect();
     let mut words = |list: &[Spanned<String>]| -> Option<Vec<WordPattern>> {
         list.iter().map(|w| word(w, sink)).collect()
     };
@@ -481,7 +494,10 @@ fn consistent(rule: &Rule, whole: Range<usize>, sink: &mut Sink) -> bool {
     let at = whole.start..whole.start + "[[rule]]".len();
     let body = &rule.body;
     if body.any.is_empty() && body.all.is_empty() {
-        sink.error(at.clone(), format!("rule `{}` has nothing to match", rule.id));
+        sink.error(
+            at.clone(),
+            format!("rule `{}` has nothing to match", rule.id),
+        );
     }
     let outcome = !body.success.is_empty() || !body.exposed.is_empty() || !body.blocked.is_empty();
     if rule.kind != Kind::Action && (outcome || rule.silent_success || rule.self_blocked) {
@@ -498,14 +514,15 @@ fn consistent(rule: &Rule, whole: Range<usize>, sink: &mut Sink) -> bool {
             "each alternative of `any`, or one of `all`, needs three letters that every match contains",
         );
     }
-    let structured = |p: &Pattern| {
-        !matches!(p.kind, PatternKind::Text(_) | PatternKind::Is(_))
-    };
+    let structured = |p: &Pattern| !matches!(p.kind, PatternKind::Text(_) | PatternKind::Is(_));
     for allow in &body.allow {
         if allow.scope != Scope::Match && allow.any.iter().any(structured) {
             sink.error(
                 at.clone(),
-                format!("rule `{}`: allow entries over a whole text take texts only", rule.id),
+                format!(
+                    "rule `{}`: allow entries over a whole text take texts only",
+                    rule.id
+                ),
             );
         }
     }

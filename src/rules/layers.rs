@@ -139,7 +139,10 @@ impl RuleSet {
 
     /// The rule of that id.
     pub fn rule(&self, id: &str) -> Option<&Rule> {
-        let at = self.rules.binary_search_by(|r| r.id.as_str().cmp(id)).ok()?;
+        let at = self
+            .rules
+            .binary_search_by(|r| r.id.as_str().cmp(id))
+            .ok()?;
         self.rules.get(at)
     }
 
@@ -356,7 +359,10 @@ fn replace(rule: &mut Rule, new: ReplaceSyntax, sink: &mut Sink) {
     if new.cause.is_some() {
         rule.cause = new.cause;
     }
-    for (stage, highest) in [(&new.stage, Stage::Obtained), (&new.attempt, Stage::Attempted)] {
+    for (stage, highest) in [
+        (&new.stage, Stage::Obtained),
+        (&new.attempt, Stage::Attempted),
+    ] {
         if let Some(stage) = stage
             && (rule.kind != Kind::Action || *stage.get_ref() > highest)
         {
@@ -380,7 +386,11 @@ fn replace(rule: &mut Rule, new: ReplaceSyntax, sink: &mut Sink) {
 fn append(rule: &mut Rule, more: AppendSyntax, sink: &mut Sink) {
     rule.tags.extend(more.tags);
     rule.references.extend(more.references);
-    let facts = rule.tests.first().map(|t| t.facts.clone()).unwrap_or_default();
+    let facts = rule
+        .tests
+        .first()
+        .map(|t| t.facts.clone())
+        .unwrap_or_default();
     for (list, position, target) in [
         (more.any, Position::Match, &mut rule.body.any),
         (more.none, Position::Match, &mut rule.body.none),
@@ -440,12 +450,18 @@ mod tests {
     #[test]
     fn every_mistake_is_shown_with_its_place() {
         let rule = |body: &str| {
-            format!("schema = 1\n[[rule]]\nid = \"u.x\"\ntitle = \"t\"\nseverity = \"low\"\nconfidence = \"low\"\n{body}")
+            format!(
+                "schema = 1\n[[rule]]\nid = \"u.x\"\ntitle = \"t\"\nseverity = \"low\"\nconfidence = \"low\"\n{body}"
+            )
         };
         for (text, place, message) in [
             ("", "user.toml:1:1", "does not say which format"),
             ("schema = 2", "user.toml:1:10", "another format"),
-            ("schema = 1\nrules = []", "user.toml:2:1", "did you mean `rule`?"),
+            (
+                "schema = 1\nrules = []",
+                "user.toml:2:1",
+                "did you mean `rule`?",
+            ),
             ("schema = 1\n[[rule", "user.toml:2", "]"),
             (
                 &rule("kind = \"mention\"\nmatch.any = [{ regexp = 'x' }]"),
@@ -473,12 +489,16 @@ mod tests {
                 "needs a cause",
             ),
             (
-                &rule("kind = \"mention\"\nstage = \"obtained\"\nmatch.any = [{ literal = 'abc' }]"),
+                &rule(
+                    "kind = \"mention\"\nstage = \"obtained\"\nmatch.any = [{ literal = 'abc' }]",
+                ),
                 "user.toml:8:9",
                 "only actions",
             ),
             (
-                &rule("kind = \"action\"\ncause = \"delegated\"\nwhere.channels = [\"prompt\"]\nmatch.any = [{ literal = 'abc' }]"),
+                &rule(
+                    "kind = \"action\"\ncause = \"delegated\"\nwhere.channels = [\"prompt\"]\nmatch.any = [{ literal = 'abc' }]",
+                ),
                 "user.toml:9:18",
                 "convicts nobody",
             ),
@@ -493,11 +513,17 @@ mod tests {
                 "cannot stand here",
             ),
             (
-                &rule("kind = \"mention\"\nmatch.any = [{ literal = 'abc' }]\n[[rule.allow]]\nreason = ' '\nany = [{ literal = 'x' }]"),
+                &rule(
+                    "kind = \"mention\"\nmatch.any = [{ literal = 'abc' }]\n[[rule.allow]]\nreason = ' '\nany = [{ literal = 'x' }]",
+                ),
                 "user.toml:10:10",
                 "needs a reason",
             ),
-            (&ONE.replace("a.b", "Bad Id"), "user.toml:3:6", "bad rule id"),
+            (
+                &ONE.replace("a.b", "Bad Id"),
+                "user.toml:3:6",
+                "bad rule id",
+            ),
             (ONE, "user.toml:3:6", "use [[override]]"),
             (
                 "schema = 1\n[[override]]\nid = \"a.c\"\nenabled = false\nreason = \"x\"",
@@ -517,7 +543,10 @@ mod tests {
         ] {
             let shown = errors(&[text]);
             assert!(shown.contains(place), "{text}\nno {place} in:\n{shown}");
-            assert!(shown.contains(message), "{text}\nno {message:?} in:\n{shown}");
+            assert!(
+                shown.contains(message),
+                "{text}\nno {message:?} in:\n{shown}"
+            );
         }
     }
 
@@ -537,7 +566,12 @@ mod tests {
         fs::write(dir.path().join("a.toml"), "schema = 9").unwrap();
         assert_eq!(load(dir.path()).exit_code(), 65);
         fs::write(dir.path().join("a.toml"), ONE).unwrap();
-        assert!(RuleSet::load(&[dir.path().to_owned()]).unwrap().rule("a.b").is_some());
+        assert!(
+            RuleSet::load(&[dir.path().to_owned()])
+                .unwrap()
+                .rule("a.b")
+                .is_some()
+        );
     }
 
     proptest::proptest! {

@@ -1,8 +1,18 @@
 //! What the tests on real benchmark data share: finding the data, rebuilding a starter tree from a
 //! patch, laying out a benchmark, running the program.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stderr)]
-#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of this")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr
+)]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test file uses a part of this"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -112,10 +122,7 @@ impl Benchmark {
 
     /// Applies the task's GT to a run with git, which is not our code.
     pub fn apply_gt(&self, task: &str, run: &Path) {
-        let patch = self
-            .path("base_repo")
-            .join(task)
-            .join("eval/gt_diff.patch");
+        let patch = self.path("base_repo").join(task).join("eval/gt_diff.patch");
         let status = Command::new("git")
             .args(["apply", "--whitespace=nowarn"])
             .arg(&patch)

@@ -259,11 +259,11 @@ impl<'r> Engine<'r> {
         self.tidy_files(&mut step, cwd);
         step.flow = self.stash.uses(&step.io, &step.place(cwd));
         if let Some(git) = &mut step.git {
-            let foreign = step
-                .moved
-                .as_deref()
-                .or(cwd)
-                .is_some_and(|dir| self.stash.find(&super::flow::Place::default().resolve(dir)).is_some());
+            let foreign = step.moved.as_deref().or(cwd).is_some_and(|dir| {
+                self.stash
+                    .find(&super::flow::Place::default().resolve(dir))
+                    .is_some()
+            });
             let map = Map {
                 task: &self.task,
                 history: &self.history,
@@ -294,7 +294,10 @@ impl<'r> Engine<'r> {
                 .reach
                 .iter()
                 .any(|r| !matches!(r, Reach::Own | Reach::Past | Reach::Branch));
-            let listing = matches!(git.verb.as_str(), "log" | "rev-list" | "reflog" | "blame" | "rev-parse");
+            let listing = matches!(
+                git.verb.as_str(),
+                "log" | "rev-list" | "reflog" | "blame" | "rev-parse"
+            );
             if listing {
                 call.lists = Some(call.lists.unwrap_or(false) || beyond);
             }
@@ -331,7 +334,10 @@ impl<'r> Engine<'r> {
     /// Reading back what the agent wrote itself is no reading of anything. Files of the work tree
     /// are called by their path in it, so that patterns over absolute paths mean files outside.
     fn tidy_files(&self, step: &mut Step, cwd: Option<&str>) {
-        let root = self.root.as_deref().map(|root| format!("{}/", root.trim_end_matches('/')));
+        let root = self
+            .root
+            .as_deref()
+            .map(|root| format!("{}/", root.trim_end_matches('/')));
         let mut files = std::mem::take(&mut step.io.files);
         files.retain(|file| {
             let path = step.place(cwd).resolve(&file.path);
@@ -354,11 +360,10 @@ impl<'r> Engine<'r> {
         let cwd = self.cwd(event);
         let place = step.place(cwd.as_deref());
         self.stash.spread(&step.io, &place);
-        let bringing = self
-            .findings
-            .iter()
-            .skip(before)
-            .find(|f| f.waived.is_none() && self.rules.rule(&f.rule).is_some_and(|r| r.carries));
+        let bringing =
+            self.findings.iter().skip(before).find(|f| {
+                f.waived.is_none() && self.rules.rule(&f.rule).is_some_and(|r| r.carries)
+            });
         if let Some(finding) = bringing {
             let saved = Saved {
                 rule: finding.rule.clone(),
@@ -482,14 +487,18 @@ impl<'r> Engine<'r> {
             && filter.tool.as_ref().is_none_or(|tools| {
                 // A format may keep the query of a search and not the name of the tool.
                 let unnamed = event.channel == Channel::Web;
-                event.tool.as_deref().map_or(unnamed, |tool| tools.is_match(tool))
+                event
+                    .tool
+                    .as_deref()
+                    .map_or(unnamed, |tool| tools.is_match(tool))
             })
-            && filter.actor.is_none_or(|actor| {
-                (actor == ActorSyntax::Main) == (event.actor == Actor::Main)
-            })
-            && filter.path.as_ref().is_none_or(|paths| {
-                event.edits.iter().any(|edit| paths.is_match(&edit.path))
-            })
+            && filter
+                .actor
+                .is_none_or(|actor| (actor == ActorSyntax::Main) == (event.actor == Actor::Main))
+            && filter
+                .path
+                .as_ref()
+                .is_none_or(|paths| event.edits.iter().any(|edit| paths.is_match(&edit.path)))
     }
 
     /// The first hit that counts; if none counts, the first with the reason.
@@ -554,11 +563,9 @@ impl<'r> Engine<'r> {
                     .as_ref()
                     .is_some_and(|i| self.prompt.allows(i))
                     || !step.io.fetches.is_empty()
-                        && step
-                            .io
-                            .fetches
-                            .iter()
-                            .all(|a| self.prompt.names_address(a) && !self.task.names_own_change(a));
+                        && step.io.fetches.iter().all(|a| {
+                            self.prompt.names_address(a) && !self.task.names_own_change(a)
+                        });
                 (asked && !rule.tampering).then(|| ASKED.to_owned())
             }
         }

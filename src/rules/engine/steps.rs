@@ -203,9 +203,9 @@ fn is_search(step: &Step) -> bool {
 }
 
 fn is_substitution(step: &Step) -> bool {
-    step.invocation.as_ref().is_some_and(|i| {
-        matches!(i.origin, Origin::Substitution | Origin::ProcessSubstitution)
-    })
+    step.invocation
+        .as_ref()
+        .is_some_and(|i| matches!(i.origin, Origin::Substitution | Origin::ProcessSubstitution))
 }
 
 /// Where the output of a step ends.
@@ -224,11 +224,12 @@ fn ends(steps: &[Step], cwd: Option<&str>) -> Vec<End> {
         let inner = is_substitution(step);
         let next = if inner { Some(at + 1) } else { outer };
         let next = next.and_then(|n| Some((n, steps.get(n)?)));
-        let piped = next.filter(|(_, n)| {
-            n.join() == Some(Join::Pipe) && is_substitution(n) == inner
-        });
+        let piped =
+            next.filter(|(_, n)| n.join() == Some(Join::Pipe) && is_substitution(n) == inner);
         // The program that takes a substitution stands behind it.
-        let consumer = outer.filter(|_| inner).and_then(|n| Some((n, steps.get(n)?)));
+        let consumer = outer
+            .filter(|_| inner)
+            .and_then(|n| Some((n, steps.get(n)?)));
         let mut end = match (piped, consumer) {
             _ if step.io.applies => End {
                 sink: Sink::Applied,
@@ -248,7 +249,11 @@ fn ends(steps: &[Step], cwd: Option<&str>) -> Vec<End> {
             (None, Some((n, _))) => ends.get(n).cloned().unwrap_or_default(),
             (None, None) => End::default(),
         };
-        let own = step.io.saves.iter().map(|path| step.place(cwd).resolve(path));
+        let own = step
+            .io
+            .saves
+            .iter()
+            .map(|path| step.place(cwd).resolve(path));
         end.saves.extend(own);
         end.saves.truncate(MAX_SAVES);
         if let Some(slot) = ends.get_mut(at) {
@@ -276,7 +281,12 @@ fn into_pipe(step: &Step, next: &Step, end: Option<&End>, cwd: Option<&str>) -> 
     let place = next.place(cwd);
     End {
         sink,
-        saves: next.io.saves.iter().map(|path| place.resolve(path)).collect(),
+        saves: next
+            .io
+            .saves
+            .iter()
+            .map(|path| place.resolve(path))
+            .collect(),
     }
 }
 
@@ -292,7 +302,11 @@ fn saved(step: &Step, cwd: Option<&str>) -> Sink {
         });
         place.in_tree(path) && (file || step.io.replaces && !is_data(path))
     });
-    if into_tree { Sink::IntoTree } else { Sink::Aside }
+    if into_tree {
+        Sink::IntoTree
+    } else {
+        Sink::Aside
+    }
 }
 
 #[cfg(test)]
@@ -341,9 +355,15 @@ mod tests {
 
     #[test]
     fn messages_are_data() {
-        let steps = steps_of(&parse("git commit -qm 'docs: run git fetch upstream'"), None);
+        let steps = steps_of(
+            &parse("git commit -qm 'docs: run git fetch upstream'"),
+            None,
+        );
         let first = steps.first().unwrap();
         assert!(first.data);
-        assert_eq!(first.message.as_deref(), Some("docs: run git fetch upstream"));
+        assert_eq!(
+            first.message.as_deref(),
+            Some("docs: run git fetch upstream")
+        );
     }
 }

@@ -72,7 +72,10 @@ mod tests {
         let policy = Policy::default();
         let (soft, hard) = (policy.scaled(0.8), policy.scaled(1.2));
         assert!((soft.same.copy_score - 0.68).abs() < 1e-9);
-        assert!((hard.same.copy_score - MOST).abs() < 1e-9, "1.02 is no share");
+        assert!(
+            (hard.same.copy_score - MOST).abs() < 1e-9,
+            "1.02 is no share"
+        );
         assert_eq!((soft.unexplained.lines, hard.unexplained.lines), (80, 120));
         assert!(hard.some_files.probability < soft.some_files.probability);
         assert_eq!(policy.scaled(0.0).size.small, 1);
