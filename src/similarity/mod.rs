@@ -2,5 +2,27 @@
 //!
 //! Knows patches and no traces. One metric a file.
 
+pub mod candidate;
+pub mod chance;
+pub mod comments;
+pub mod compare;
+pub mod confusables;
+pub mod containment;
+pub mod distinctive;
+pub mod generated;
+pub mod gitattributes;
+pub mod hunks;
+pub mod lexer;
 pub mod model;
+pub mod multiset;
 pub mod normalise;
+pub mod pairing;
+pub mod prepare;
+pub mod prose;
+pub mod reference;
+pub mod runs;
+pub mod scope;
+pub mod starter;
+pub mod syntax;
+pub mod testpath;
+pub mod tokens;

@@ -52,6 +52,9 @@ pub struct FileSimilarity {
     pub distinctive: u64,
     /// Distinctive lines that the paired file has too.
     pub shared: u64,
+    /// Distinctive lines found anywhere in the patch: shows a file that was split or merged.
+    #[serde(skip)]
+    pub shared_anywhere: u64,
     /// Shared / GT, over distinct raw added lines (the rule that many scripts call "Jaccard").
     pub containment: Option<f64>,
     /// Shared / union, over distinct raw added lines.
@@ -62,7 +65,10 @@ pub struct FileSimilarity {
     pub longest_run: u64,
     /// Chance that an honest solution contains all its lines (see `chance`).
     pub p_chance: f64,
-    /// All normalised added lines are equal (as a multiset), and there is at least one.
+    /// All normalised added lines are equal (as a multiset). A file that adds no code is identical
+    /// if its comment lines are; one that adds no line at all, if the patch does the same to the same
+    /// path: the same deletion, rename or mode change, or the same removed lines. Never true for
+    /// binary files: their content is not compared.
     pub identical: bool,
     /// Long enough to be judged alone (at least 8 distinctive lines).
     pub eligible: bool,
@@ -123,6 +129,19 @@ pub struct Similarity {
     /// `s23` with its parts; the denominator is in grams.
     #[serde(skip)]
     pub s23_ratio: Ratio,
+    /// Tokens behind `s23`: the length of a text with as many different grams. A table of a thousand
+    /// equal rows counts as one row.
+    #[serde(skip)]
+    pub s23_tokens: u64,
+    /// Distinctive lines counted as often as they occur, and those the patch has as often.
+    #[serde(skip)]
+    pub multiset_ratio: Ratio,
+    /// Change blocks with a distinctive line, and those the patch has exactly (H).
+    #[serde(skip)]
+    pub hunks_ratio: Ratio,
+    /// The part of `u_ratio` that lies in test files.
+    #[serde(skip)]
+    pub u_tests_ratio: Ratio,
     /// Per GT file, in the order of the GT.
     pub files: Vec<FileSimilarity>,
 }

@@ -1,18 +1,55 @@
 //! Text folded for comparison: what an honest copyist changes without noticing does not count.
+//!
+//! Two texts that look alike must compare alike. [`fold`] undoes what a reader cannot see: width and
+//! ligature variants (NFKC), invisible format characters, letters of other scripts that look like
+//! Latin ones. [`squeeze`] also removes all white space, so that indentation, line breaks and diff
+//! prefixes make no difference. Distinctive lines and the texts they are searched in go through the
+//! same function; a line folded one way and a text folded another would never meet.
+
+use std::borrow::Cow;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-/// Removes all white space and invisible format characters and applies NFKC.
+use super::confusables;
+
+/// Removes all white space and invisible format characters, applies NFKC and folds look-alikes.
 ///
 /// Distinctive lines and the texts they are searched in go through this same function, so that
 /// indentation, line breaks, diff prefixes and full-width letters make no difference.
 pub fn squeeze(text: &str) -> String {
-    let kept = |c: &char| !c.is_whitespace() && !is_format_character(*c);
-    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
-        text.chars().filter(kept).collect()
-    } else {
-        text.nfkc().filter(kept).collect()
+    if text.is_ascii() {
+        return text
+            .chars()
+            .filter(|c| !c.is_ascii_whitespace() && !c.is_ascii_control())
+            .collect();
     }
+    folded(text).filter(|c| !c.is_whitespace()).collect()
+}
+
+/// Applies NFKC, removes invisible format characters and folds look-alikes; white space stays, as
+/// blanks. What the lexer reads.
+pub fn fold(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() && !text.bytes().any(|b| b.is_ascii_control()) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(
+        folded(text)
+            .map(|c| if c.is_whitespace() { ' ' } else { c })
+            .collect(),
+    )
+}
+
+/// The characters of `text` after NFKC, without format characters, look-alikes folded.
+///
+/// Format characters go first as well as last: one that stands between a letter and its accent
+/// keeps NFKC from joining the two.
+fn folded(text: &str) -> Box<dyn Iterator<Item = char> + '_> {
+    let visible = |c: &char| c.is_whitespace() || !is_format_character(*c);
+    if is_nfkc_quick(text.chars()) == IsNormalized::Yes && text.chars().all(|c| visible(&c)) {
+        return Box::new(text.chars().map(confusables::latin));
+    }
+    let without = text.chars().filter(visible);
+    Box::new(without.nfkc().filter(visible).map(confusables::latin))
 }
 
 /// True for characters that show nothing: zero-width, joiners, direction marks, soft hyphen,
@@ -24,4 +61,57 @@ pub fn is_format_character(c: char) -> bool {
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
         | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn squeezes_what_nobody_sees() {
+        for (text, want) in [
+            ("\tif x {  ", "ifx{"),
+            ("a\u{200b}b\u{feff}c", "abc"),
+            ("ｆｏｏ（１）；", "foo(1);"),
+            ("ﬁle", "file"),
+            ("usеr_nаme", "user_name"), // Cyrillic e and a
+            ("е\u{200d}\u{301}", "e\u{301}"),
+            ("e\u{200d}\u{301}", "é"),
+            ("中文 字符", "中文字符"),
+            ("a\u{a0}b\u{2028}c\r\n", "abc"),
+            ("nul\0bell\u{7}", "nulbell"),
+            ("", ""),
+        ] {
+            assert_eq!(squeeze(text), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn folding_keeps_blanks() {
+        assert_eq!(fold("a\tb  c"), "a b  c");
+        assert_eq!(fold("ｆｏｏ\u{3000}ｂａｒ"), "foo bar");
+        assert!(matches!(fold("plain text"), Cow::Borrowed(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn indentation_and_invisible_characters_change_nothing(text in "\\PC{0,40}", at in 0usize..40) {
+            let mut chars: Vec<char> = text.chars().collect();
+            chars.insert(at.min(chars.len()), '\u{200b}');
+            let marked: String = chars.into_iter().collect();
+            prop_assert_eq!(squeeze(&marked), squeeze(&text));
+            prop_assert_eq!(squeeze(&format!("\t  {text}\r")), squeeze(&text));
+        }
+
+        #[test]
+        fn folding_then_squeezing_is_squeezing(text in "\\PC{0,40}") {
+            prop_assert_eq!(squeeze(&fold(&text)), squeeze(&text));
+        }
+
+        #[test]
+        fn no_white_space_and_no_format_character_is_left(text in any::<String>()) {
+            prop_assert!(squeeze(&text).chars().all(|c| !c.is_whitespace() && !is_format_character(c)));
+        }
+    }
 }

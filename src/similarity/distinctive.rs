@@ -1,0 +1,150 @@
+//! Which GT lines carry information.
+//!
+//! Brackets, `return nil` and licence headers stand in every patch; a line of the starter or of the
+//! prompt was there to be read. What is left is *distinctive*, and only that is compared. The rule
+//! is binary on purpose: weighting lines by rarity gives the same scores and cannot be explained.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
+
+use memchr::memmem;
+use serde::Deserialize;
+
+use super::normalise::squeeze;
+
+/// Shortest distinctive line, in characters of comparison text (a CJK character counts as one).
+pub const MIN_CHARS: usize = 8;
+
+/// Shortest line that counts for exposure, in characters of comparison text.
+pub const LONG_CHARS: usize = 16;
+
+/// True for a line that says nothing, by itself: too short, no letter, on the stop list, or part of
+/// a licence text. `text` is comparison text.
+pub fn is_trivial(text: &str) -> bool {
+    if text.chars().nth(MIN_CHARS - 1).is_none() || !text.chars().any(char::is_alphabetic) {
+        return true;
+    }
+    let lower = text.to_lowercase();
+    TRIVIAL.lines.contains(&lower)
+        || TRIVIAL
+            .licence
+            .as_ref()
+            .is_some_and(|pieces| pieces.is_match(&lower))
+}
+
+/// True for a line long enough to count for exposure.
+pub fn is_long(text: &str) -> bool {
+    text.chars().nth(LONG_CHARS - 1).is_some()
+}
+
+/// The text of a prompt, ready for look-ups.
+pub struct PromptText {
+    squeezed: String,
+    /// Every window of [`PROBE_BYTES`] bytes, so that most lines are turned away without a search.
+    windows: HashSet<[u8; PROBE_BYTES]>,
+}
+
+/// No distinctive line is shorter than [`MIN_CHARS`] characters, hence bytes.
+const PROBE_BYTES: usize = MIN_CHARS;
+
+impl PromptText {
+    /// Folds a prompt.
+    pub fn new(prompt: &str) -> Self {
+        let squeezed = squeeze(prompt);
+        let windows = squeezed
+            .as_bytes()
+            .windows(PROBE_BYTES)
+            .filter_map(|window| window.try_into().ok())
+            .collect();
+        Self { squeezed, windows }
+    }
+
+    /// True if the line (comparison text) stands in the prompt, be it within a longer line.
+    pub fn contains(&self, text: &str) -> bool {
+        let known = text
+            .as_bytes()
+            .first_chunk::<PROBE_BYTES>()
+            .is_none_or(|probe| self.windows.contains(probe));
+        known && memmem::find(self.squeezed.as_bytes(), text.as_bytes()).is_some()
+    }
+}
+
+/// `data/trivial.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrivialFile {
+    #[serde(rename = "schema")]
+    _schema: u32,
+    lines: BTreeSet<String>,
+    licence: Vec<String>,
+}
+
+#[derive(Default)]
+struct Trivial {
+    lines: BTreeSet<String>,
+    licence: Option<aho_corasick::AhoCorasick>,
+}
+
+/// The built-in lists. A test makes sure that they parse, so the empty default is never met.
+static TRIVIAL: LazyLock<Trivial> = LazyLock::new(|| {
+    toml::from_str::<TrivialFile>(include_str!("data/trivial.toml"))
+        .map(|file| Trivial {
+            lines: file.lines,
+            licence: aho_corasick::AhoCorasick::new(file.licence).ok(),
+        })
+        .unwrap_or_default()
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_lists_are_in_comparison_text() {
+        let file: TrivialFile = toml::from_str(include_str!("data/trivial.toml")).unwrap();
+        assert!(TRIVIAL.licence.is_some());
+        for line in file.lines.iter().chain(&file.licence) {
+            assert_eq!(*line, squeeze(line).to_lowercase(), "{line}");
+        }
+    }
+
+    #[test]
+    fn trivial_lines() {
+        for (line, want) in [
+            ("return nil", true),
+            ("} else {", true),
+            ("if err != nil {", true),
+            ("));;}}]]>>", true),
+            ("0x00, 0x01, 0x02,", false), // holds letters
+            ("0, 1, 2, 3, 4, 5", true),
+            ("Return Nil", true),
+            ("# Licensed under the Apache License, Version 2.0", true),
+            ("total += price", false),
+            ("计算总价并返回结果", false),
+            ("计算总价并返回", true), // seven characters
+            ("from x import y", false),
+        ] {
+            assert_eq!(is_trivial(&squeeze(line)), want, "{line}");
+        }
+        assert!(is_long("abcdefghijklmnop") && !is_long("abcdefghijklmno"));
+    }
+
+    #[test]
+    fn prompt_lines_are_found_inside_longer_lines() {
+        let prompt = PromptText::new("Add `func Sign(pod *v1.Pod) string` to\n  the plugin.");
+        assert!(prompt.contains(&squeeze("func Sign(pod *v1.Pod) string")));
+        assert!(prompt.contains(&squeeze("to the plugin.")));
+        assert!(!prompt.contains(&squeeze("func Sign(pod *v1.Pod) int")));
+        assert!(!PromptText::new("").contains("abcdefgh"));
+    }
+
+    proptest! {
+        #[test]
+        fn the_window_filter_loses_nothing(text in "[ab中]{0,30}", from in 0usize..30, len in 8usize..20) {
+            let part: String = text.chars().skip(from).take(len).collect();
+            prop_assume!(part.chars().count() >= MIN_CHARS);
+            prop_assert!(PromptText::new(&text).contains(&part));
+        }
+    }
+}

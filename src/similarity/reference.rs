@@ -1,0 +1,336 @@
+//! The GT, ready to be compared with.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use bstr::ByteSlice;
+
+use super::compare::CompareInputs;
+use super::distinctive::{PromptText, is_long, is_trivial};
+use super::hunks;
+use super::model::DistinctiveLine;
+use super::normalise::fold;
+use super::pairing::GtName;
+use super::prepare::{PreparedLine, prepare, raw_text, squeezed_raw};
+use super::prose::is_prose;
+use super::scope::FileScope;
+use super::testpath::is_test;
+use super::tokens::Grams;
+use crate::patch::model::{FilePatch, Line, LineKind};
+
+/// A line of the GT (all lines with one comparison text).
+pub struct LineInfo<'a> {
+    /// It carries information.
+    pub distinctive: bool,
+    /// It stands in a hand-written file.
+    pub hand_written: bool,
+    /// How often the hand-written files add it.
+    pub count: u64,
+    /// Where it stands first, code before prose, hand-written before other: rank, file, line.
+    first: (u8, usize, u32),
+    line: &'a Line,
+}
+
+impl LineInfo<'_> {
+    /// The file it stands in first.
+    pub fn file(&self) -> usize {
+        self.first.1
+    }
+}
+
+/// A file of the GT.
+pub struct GtFile<'a> {
+    /// The change itself.
+    pub patch: &'a FilePatch,
+    /// Its path, and where it was before.
+    pub name: GtName,
+    /// Which measures it counts for.
+    pub scope: FileScope,
+    /// A test, by its path.
+    pub test: bool,
+    /// Numbers of its added lines that hold code, in order.
+    pub lines: Vec<u32>,
+    /// Numbers of its distinctive lines, each once, in order.
+    pub distinctive: Vec<u32>,
+    /// How many different lines with code it adds.
+    pub distinct: u64,
+    /// Its windows of T12.
+    pub grams: Vec<u32>,
+    /// Its windows of S23.
+    pub shapes: Vec<u32>,
+    /// Numbers of its change blocks with a distinctive line, as often as they occur.
+    pub blocks: Vec<u32>,
+}
+
+/// The GT.
+pub struct Reference<'a> {
+    /// Numbers of the comparison texts.
+    numbers: HashMap<String, u32>,
+    /// What is known of each.
+    pub lines: Vec<LineInfo<'a>>,
+    /// Its files, in its order.
+    pub files: Vec<GtFile<'a>>,
+    /// The windows of T12.
+    pub grams: Grams,
+    /// The windows of S23.
+    pub shapes: Grams,
+    /// Numbers of the change blocks.
+    blocks: HashMap<String, u32>,
+}
+
+impl<'a> Reference<'a> {
+    /// Reads the GT and finds its distinctive lines. Says in `notes` what was left out.
+    pub fn new(inputs: &CompareInputs<'a>, scopes: &[FileScope], notes: &mut Vec<String>) -> Self {
+        let mut reference = Self {
+            numbers: HashMap::new(),
+            lines: Vec::new(),
+            files: Vec::new(),
+            grams: Grams::concrete(),
+            shapes: Grams::abstracted(),
+            blocks: HashMap::new(),
+        };
+        let prepared: Vec<Vec<Vec<PreparedLine<'a>>>> =
+            inputs.gt.files.iter().map(prepare).collect();
+        for ((patch, scope), hunks) in inputs.gt.files.iter().zip(scopes).zip(&prepared) {
+            reference.add_file(patch, scope, hunks);
+        }
+        reference.mark_distinctive(inputs, &prepared, notes);
+        for (index, hunks) in prepared.iter().enumerate() {
+            reference.finish_file(index, hunks);
+        }
+        for hunks in &prepared {
+            let old_side = || {
+                hunks
+                    .iter()
+                    .flatten()
+                    .filter(|line| line.kind() != LineKind::Added)
+                    .map(|line| line.code.as_str())
+            };
+            reference.grams.subtract(old_side());
+            reference.shapes.subtract(old_side());
+        }
+        if let Some(prompt) = inputs.prompt {
+            let folded: Vec<Cow<'_, str>> = prompt.lines().map(fold).collect();
+            reference.grams.subtract(folded.iter().map(Cow::as_ref));
+            reference.shapes.subtract(folded.iter().map(Cow::as_ref));
+        }
+        reference
+    }
+
+    /// The number of a comparison text, if the GT adds such a line.
+    pub fn number(&self, text: &str) -> Option<u32> {
+        self.numbers.get(text).copied()
+    }
+
+    /// The number of a change block, if the GT has it.
+    pub fn block(&self, key: &str) -> Option<u32> {
+        self.blocks.get(key).copied()
+    }
+
+    /// How many change blocks there are.
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// What is known of a line.
+    pub fn info(&self, number: u32) -> Option<&LineInfo<'a>> {
+        self.lines.get(number as usize)
+    }
+
+    /// True for a distinctive line.
+    pub fn is_distinctive(&self, number: u32) -> bool {
+        self.info(number).is_some_and(|info| info.distinctive)
+    }
+
+    /// First pass: numbers the added lines.
+    fn add_file(
+        &mut self,
+        patch: &'a FilePatch,
+        scope: &FileScope,
+        hunks: &[Vec<PreparedLine<'a>>],
+    ) {
+        let path = patch.path().to_str_lossy().into_owned();
+        let index = self.files.len();
+        let rank = 2 * u8::from(!scope.hand_written) + u8::from(is_prose(&path));
+        let mut lines = Vec::new();
+        for line in added_code(hunks) {
+            let fresh = self.lines.len() as u32;
+            let number = *self.numbers.entry(line.text.clone()).or_insert(fresh);
+            let here = (rank, index, line.number);
+            if number == fresh {
+                self.lines.push(LineInfo {
+                    distinctive: false,
+                    hand_written: false,
+                    count: 0,
+                    first: here,
+                    line: line.line,
+                });
+            }
+            if let Some(info) = self.lines.get_mut(number as usize) {
+                info.hand_written |= scope.hand_written;
+                info.count += u64::from(scope.hand_written);
+                if here < info.first {
+                    (info.first, info.line) = (here, line.line);
+                }
+            }
+            lines.push(number);
+        }
+        let moved_from = patch
+            .old_path
+            .as_ref()
+            .map(|old| old.to_str_lossy().into_owned())
+            .filter(|old| *old != path);
+        self.files.push(GtFile {
+            patch,
+            test: is_test(&path),
+            name: GtName {
+                path,
+                moved_from,
+                distinctive: 0,
+            },
+            scope: scope.clone(),
+            distinct: lines.iter().collect::<HashSet<_>>().len() as u64,
+            lines,
+            distinctive: Vec::new(),
+            grams: Vec::new(),
+            shapes: Vec::new(),
+            blocks: Vec::new(),
+        });
+    }
+
+    /// Second pass: which lines say something that was not there before.
+    fn mark_distinctive(
+        &mut self,
+        inputs: &CompareInputs<'a>,
+        prepared: &[Vec<Vec<PreparedLine<'a>>>],
+        notes: &mut Vec<String>,
+    ) {
+        let mut known: HashSet<u32> = prepared
+            .iter()
+            .flatten()
+            .flatten()
+            .filter(|line| line.kind() != LineKind::Added)
+            .filter_map(|line| self.number(&line.text))
+            .collect();
+        let prompt = inputs.prompt.map(PromptText::new);
+        let mut in_prompt = 0;
+        let mut asked: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for (text, number) in &self.numbers {
+            if known.contains(number) || is_trivial(text) {
+                continue;
+            }
+            if prompt.as_ref().is_some_and(|prompt| prompt.contains(text)) {
+                in_prompt += 1;
+                known.insert(*number);
+                continue;
+            }
+            asked.entry(text.clone()).or_default().push(*number);
+            // The starter is read without knowledge of comments: ask for the line with them, too.
+            if let Some(info) = self.info(*number) {
+                asked
+                    .entry(squeezed_raw(info.line))
+                    .or_default()
+                    .push(*number);
+            }
+        }
+        if in_prompt > 0 {
+            notes.push(format!(
+                "{in_prompt} GT lines stand in the prompt and are not counted"
+            ));
+        }
+        let queries: BTreeSet<String> = asked.keys().cloned().collect();
+        let answer = inputs.starter.known(&queries);
+        notes.extend(answer.notes);
+        known.extend(
+            answer
+                .found
+                .iter()
+                .filter_map(|text| asked.get(text))
+                .flatten(),
+        );
+        for number in asked.values().flatten() {
+            if let Some(info) = self.lines.get_mut(*number as usize) {
+                info.distinctive = !known.contains(number);
+            }
+        }
+    }
+
+    /// Third pass: what depends on the distinctive lines.
+    fn finish_file(&mut self, index: usize, hunks: &[Vec<PreparedLine<'a>>]) {
+        let own = |line: &PreparedLine<'_>| {
+            self.numbers
+                .get(&line.text)
+                .and_then(|number| self.lines.get(*number as usize))
+                .is_some_and(|info| info.distinctive)
+        };
+        let flagged: Vec<(&str, bool)> = added_code(hunks)
+            .map(|line| (line.code.as_str(), own(line)))
+            .collect();
+        let mut blocks = Vec::new();
+        for hunk in hunks {
+            for block in hunks::blocks(hunk) {
+                if block.added.iter().any(|at| hunk.get(*at).is_some_and(own)) {
+                    let fresh = self.blocks.len() as u32;
+                    blocks.push(*self.blocks.entry(block.key).or_insert(fresh));
+                }
+            }
+        }
+        let grams = self.grams.add(flagged.iter().copied());
+        let shapes = self.shapes.add(flagged.iter().copied());
+        let lines = &self.lines;
+        if let Some(file) = self.files.get_mut(index) {
+            let mut distinctive = file.lines.clone();
+            distinctive.retain(|n| lines.get(*n as usize).is_some_and(|info| info.distinctive));
+            distinctive.sort_unstable();
+            distinctive.dedup();
+            file.name.distinctive = distinctive.len() as u64;
+            file.distinctive = distinctive;
+            (file.grams, file.shapes, file.blocks) = (grams, shapes, blocks);
+        }
+    }
+
+    /// How many distinctive lines of hand-written files count for exposure.
+    pub fn long_lines(&self) -> u64 {
+        let counted = self.numbers.iter().filter(|(text, number)| {
+            self.info(**number)
+                .is_some_and(|info| info.distinctive && info.hand_written && is_long(text))
+        });
+        counted.count() as u64
+    }
+
+    /// The distinctive lines of the hand-written files, in the order of the GT. `shared` says of a
+    /// line's number whether the patch has it.
+    pub fn distinctive_lines(&self, shared: impl Fn(u32) -> bool) -> Vec<DistinctiveLine> {
+        let mut lines: Vec<DistinctiveLine> = self
+            .numbers
+            .iter()
+            .filter_map(|(text, number)| {
+                let info = self.info(*number)?;
+                let (rank, file, gt_line) = info.first;
+                (info.distinctive && info.hand_written).then(|| DistinctiveLine {
+                    file,
+                    gt_line,
+                    squeezed: text.clone(),
+                    raw: raw_text(info.line).into_owned(),
+                    long: is_long(text),
+                    shared: shared(*number),
+                    prose: rank & 1 == 1,
+                })
+            })
+            .collect();
+        lines.sort_by(|a, b| {
+            (a.file, a.gt_line, &a.squeezed).cmp(&(b.file, b.gt_line, &b.squeezed))
+        });
+        lines
+    }
+}
+
+/// The added lines of a file that hold code.
+pub fn added_code<'h, 'a>(
+    hunks: &'h [Vec<PreparedLine<'a>>],
+) -> impl Iterator<Item = &'h PreparedLine<'a>> {
+    hunks
+        .iter()
+        .flatten()
+        .filter(|line| line.kind() == LineKind::Added && !line.text.is_empty())
+}
