@@ -1,5 +1,9 @@
-//! The `trace-audit` command.
+//! The `trace-audit` command: arguments in, exit code out. Everything else is in the library.
 
-fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+use std::process::ExitCode;
+
+mod cli;
+
+fn main() -> ExitCode {
+    cli::main()
 }

@@ -70,6 +70,10 @@ pub struct Provenance {
     /// The last event that changed a file of the GT, as far as the trace shows.
     #[serde(skip)]
     pub last_gt_edit: Option<EventId>,
+    /// Distinctive GT lines that a read of the work tree showed before any call could have put them
+    /// there: they stood in it before the agent's first action.
+    #[serde(skip)]
+    pub preapplied_lines: u64,
     /// Paths (relative to the run where possible) that some call of the trace wrote.
     #[serde(skip)]
     pub written_paths: Vec<String>,

@@ -1,1 +1,51 @@
-//! Output formats, one file each.
+//! Output formats: one file each, behind one trait.
+//!
+//! To add a format, write a file with a type that implements [`Report`] and add it to [`FORMATS`].
+
+pub mod escape;
+pub mod json;
+pub mod jsonl;
+pub mod model;
+pub mod phrases;
+pub mod text;
+
+use std::io::{self, Write};
+
+use model::AuditReport;
+
+/// Language of the words in a report. Keys, rule ids and paths are the same in every language.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Lang {
+    /// English.
+    #[default]
+    En,
+    /// Chinese.
+    Zh,
+}
+
+/// How much a format for people shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Language of the words.
+    pub lang: Lang,
+    /// Show every finding, also mentions, and every compared file.
+    pub verbose: bool,
+    /// Show only the line with the verdict.
+    pub quiet: bool,
+}
+
+/// One output format.
+pub trait Report: Sync {
+    /// Name for `--format`.
+    fn name(&self) -> &'static str;
+    /// Writes the whole report.
+    fn write(&self, report: &AuditReport, style: Style, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// All output formats, the default first.
+pub const FORMATS: &[&dyn Report] = &[&text::Text, &json::Json, &jsonl::JsonLines];
+
+/// The format of that name.
+pub fn format(name: &str) -> Option<&'static dyn Report> {
+    FORMATS.iter().copied().find(|f| f.name() == name)
+}

@@ -35,6 +35,21 @@ pub enum Channel {
 }
 
 impl Channel {
+    /// All channels, in their order.
+    pub const ALL: [Self; 11] = [
+        Self::Prompt,
+        Self::System,
+        Self::Assistant,
+        Self::Reasoning,
+        Self::Command,
+        Self::ToolCall,
+        Self::Web,
+        Self::Edit,
+        Self::Output,
+        Self::Result,
+        Self::Raw,
+    ];
+
     /// The name used in JSON, rules and text.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,1 +1,0 @@
-//! From the inputs of one run to its facts, and from facts to verdicts.

@@ -1,0 +1,119 @@
+//! The command line: one file per subcommand. Only these files know clap, and only they print.
+
+mod audit;
+mod events;
+mod init;
+mod output;
+mod rules;
+
+use std::panic;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use output::{ColorChoice, Terminal};
+
+/// Exit code of a wrong command line (`EX_USAGE`).
+const USAGE: u8 = 64;
+/// Exit code of a fault of this program (`EX_SOFTWARE`).
+const BUG: u8 = 70;
+/// Exit code when the system refuses to read or write (`EX_IOERR`).
+const IO: u8 = 74;
+
+/// Did a coding agent write its patch, or copy it from the ground truth?
+///
+/// Reads a run directory (agent trace and work tree), the ground truth and editable rules, and says
+/// clean, partial, invalid or inconclusive, with evidence that a person can check. Works offline.
+#[derive(Debug, Parser)]
+#[command(
+    name = "trace-audit",
+    version,
+    args_conflicts_with_subcommands = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = "Exit codes: 0 clean, 1 partial, 2 invalid, 3 inconclusive (the worst of the runs, in the \
+                  order 2, 1, 3, 0);\n64 and above: errors (64 usage, 65 bad data, 66 input missing, 70 bug, 74 I/O)."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    audit: audit::AuditArgs,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Audit runs (the default command)
+    Audit(audit::AuditArgs),
+    /// Print the normalised events of traces as JSON lines
+    Events(events::EventsArgs),
+    /// List the rules and run their tests
+    Rules(rules::RulesArgs),
+    /// Write a commented trace-audit.toml
+    Init(init::InitArgs),
+}
+
+/// Runs the command and maps its end to an exit code.
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let mut terminal = Terminal::new(cli.color);
+    let result = panic::catch_unwind(panic::AssertUnwindSafe(|| {
+        run(cli.command, &cli.audit, &mut terminal)
+    }));
+    match result {
+        Ok(Ok(code)) => ExitCode::from(code),
+        Ok(Err(error)) => {
+            let code = exit_code(&error);
+            if code != 0 {
+                terminal.error(&error);
+            }
+            ExitCode::from(code)
+        }
+        Err(_) => {
+            terminal.note("this is a fault of trace-audit, not of the run; please report it with the message above");
+            ExitCode::from(BUG)
+        }
+    }
+}
+
+fn run(
+    command: Option<Command>,
+    default: &audit::AuditArgs,
+    terminal: &mut Terminal,
+) -> anyhow::Result<u8> {
+    match command {
+        None => audit::run(default, terminal),
+        Some(Command::Audit(args)) => audit::run(&args, terminal),
+        Some(Command::Events(args)) => events::run(&args, terminal),
+        Some(Command::Rules(args)) => rules::run(&args, terminal),
+        Some(Command::Init(args)) => init::run(&args, terminal),
+    }
+}
+
+/// Help and version go to standard output and succeed; anything else is a usage error.
+fn usage(error: &clap::Error) -> ExitCode {
+    let failed = error.use_stderr();
+    // When even the message cannot be written there is nowhere left to say so.
+    let _ = error.print();
+    ExitCode::from(if failed { USAGE } else { 0 })
+}
+
+/// A closed pipe (`trace-audit … | head`) is not an error.
+fn exit_code(error: &anyhow::Error) -> u8 {
+    if let Some(error) = error.downcast_ref::<trace_audit::Error>() {
+        return error.exit_code();
+    }
+    match error.downcast_ref::<std::io::Error>() {
+        Some(io) if io.kind() == std::io::ErrorKind::BrokenPipe => 0,
+        Some(_) => IO,
+        None => BUG,
+    }
+}

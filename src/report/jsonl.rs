@@ -1,0 +1,38 @@
+//! The report as JSON lines: one run a line, each complete in itself.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::model::{AuditReport, RunReport, ToolInfo};
+use super::{Report, Style};
+
+/// `--format jsonl`.
+pub struct JsonLines;
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    tool: &'a ToolInfo,
+    #[serde(flatten)]
+    run: &'a RunReport,
+}
+
+impl Report for JsonLines {
+    fn name(&self) -> &'static str {
+        "jsonl"
+    }
+
+    fn write(&self, report: &AuditReport, _: Style, out: &mut dyn Write) -> io::Result<()> {
+        for run in &report.runs {
+            let line = Line {
+                schema: report.schema,
+                tool: &report.tool,
+                run,
+            };
+            serde_json::to_writer(&mut *out, &line)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+}

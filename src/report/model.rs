@@ -1,0 +1,226 @@
+//! What is reported of a run: the JSON contract (`docs/report.schema.json`) as types.
+
+use serde::Serialize;
+
+use crate::provenance::model::Provenance;
+use crate::rules::finding::{Cause, Confidence, Finding};
+use crate::similarity::model::Similarity;
+use crate::trace::event::Coverage;
+use crate::verdict::measures::Verdict;
+
+/// Version of the report's shape.
+pub const SCHEMA: &str = "trace-audit/1";
+
+/// Which tool, rules and policy made a report.
+#[derive(Debug, Clone, Serialize)]
+pub struct ToolInfo {
+    /// Version of this program.
+    pub version: String,
+    /// SHA-256 over the rules that were loaded, hexadecimal.
+    pub rules_digest: String,
+    /// Name of the policy.
+    pub policy: String,
+    /// SHA-256 over its numbers, hexadecimal.
+    pub policy_digest: String,
+}
+
+/// One trace file of a run.
+#[derive(Debug, Clone, Serialize)]
+pub struct TraceFileInfo {
+    /// Path, relative to the run directory where it lies inside.
+    pub path: String,
+    /// SHA-256 of the bytes, hexadecimal: the verdict is conditional on this content.
+    pub sha256: String,
+    /// Names of the formats found, joined by `+`.
+    pub format: String,
+    /// Records read.
+    pub records: u64,
+    /// Events made of them.
+    pub events: u64,
+    /// What could not be read as it stands.
+    pub problems: Vec<String>,
+}
+
+/// The traces of a run.
+#[derive(Debug, Clone, Serialize)]
+pub struct TraceInfo {
+    /// How much of the run they show.
+    pub coverage: Coverage,
+    /// Why it is not more.
+    #[serde(skip)]
+    pub reasons: Vec<String>,
+    /// The files.
+    pub files: Vec<TraceFileInfo>,
+}
+
+/// Which inputs a verdict rests on.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct InputsInfo {
+    /// Path of the GT.
+    pub gt: Option<String>,
+    /// SHA-256 of the GT, hexadecimal.
+    pub gt_sha256: Option<String>,
+    /// The base the work tree was compared with: a commit or a directory.
+    pub base: Option<String>,
+    /// How the base was found.
+    pub base_source: Option<String>,
+    /// Where the prompt was read from.
+    pub prompt: Option<String>,
+    /// Where the task facts were read from.
+    pub facts: Option<String>,
+}
+
+/// The verdict in words, for people. Not part of the JSON.
+#[derive(Debug, Clone, Default)]
+pub struct Words {
+    /// The clause and the numbers that met it.
+    pub clause: String,
+    /// Why a match is or is not evidence.
+    pub chance: Option<String>,
+}
+
+/// The verdict on one run and all that it rests on.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunReport {
+    /// Name of the run directory, or of the trace or patch where there is none.
+    pub run: String,
+    /// Path as given.
+    pub path: String,
+    /// Task id.
+    pub task: Option<String>,
+    /// Agent configuration.
+    pub agent: Option<String>,
+    /// `long` or `short`.
+    pub prompt_variant: Option<String>,
+    /// Date of the run, `YYYY-MM-DD`.
+    pub date: Option<String>,
+    /// The directory is marked as out of the evaluation (`-INVALID`).
+    pub excluded: bool,
+    /// Why the run could not be judged.
+    pub error: Option<String>,
+    /// The verdict; `None` with an error.
+    pub verdict: Option<Verdict>,
+    /// The benchmark author's label beside ours.
+    pub author_label: Option<String>,
+    /// Stable name of the reason.
+    pub reason: Option<String>,
+    /// Number of the clause that decided.
+    pub clause: Option<u8>,
+    /// How sure.
+    pub confidence: Option<Confidence>,
+    /// Causes of what was found.
+    pub causes: Vec<Cause>,
+    /// What else a reader should know, as stable names.
+    pub flags: Vec<String>,
+    /// The traces; `None` when the run has none or could not be read.
+    pub trace: Option<TraceInfo>,
+    /// The comparison; `None` without GT or patch.
+    pub similarity: Option<Similarity>,
+    /// Where the lines came from; `None` without GT or trace.
+    pub provenance: Option<Provenance>,
+    /// What the rules found, by place.
+    pub findings: Vec<Finding>,
+    /// The inputs.
+    pub inputs: InputsInfo,
+    /// What could not be checked, in words.
+    pub unchecked: Vec<String>,
+    /// What was wrong with the inputs, in words.
+    pub problems: Vec<String>,
+    /// The verdict in words.
+    #[serde(skip)]
+    pub words: Words,
+}
+
+impl RunReport {
+    /// A run that could not be judged.
+    pub fn failed(run: &str, path: &str, error: String) -> Self {
+        Self {
+            run: run.to_owned(),
+            path: path.to_owned(),
+            task: None,
+            agent: None,
+            prompt_variant: None,
+            date: None,
+            excluded: false,
+            error: Some(error),
+            verdict: None,
+            author_label: None,
+            reason: None,
+            clause: None,
+            confidence: None,
+            causes: Vec::new(),
+            flags: Vec::new(),
+            trace: None,
+            similarity: None,
+            provenance: None,
+            findings: Vec::new(),
+            inputs: InputsInfo::default(),
+            unchecked: Vec::new(),
+            problems: Vec::new(),
+            words: Words::default(),
+        }
+    }
+
+    /// True when the environment, not the agent, is at fault.
+    pub fn is_harness_fault(&self) -> bool {
+        self.verdict == Some(Verdict::Invalid) && self.causes.contains(&Cause::Harness)
+    }
+}
+
+/// Counts over the runs of a report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// All runs.
+    pub runs: u64,
+    /// Clean ones.
+    pub clean: u64,
+    /// Ones of which it cannot be told.
+    pub inconclusive: u64,
+    /// Partial leaks.
+    pub partial: u64,
+    /// Invalid by the agent's doing.
+    pub invalid: u64,
+    /// Invalid by the environment's fault.
+    pub harness: u64,
+    /// Runs that could not be judged.
+    pub errors: u64,
+}
+
+/// A whole report.
+#[derive(Debug, Clone, Serialize)]
+pub struct AuditReport {
+    /// Always [`SCHEMA`].
+    pub schema: &'static str,
+    /// What made it.
+    pub tool: ToolInfo,
+    /// The runs, in the order given.
+    pub runs: Vec<RunReport>,
+    /// Counts.
+    pub summary: Summary,
+}
+
+impl AuditReport {
+    /// A report over `runs`, counted.
+    pub fn new(tool: ToolInfo, runs: Vec<RunReport>) -> Self {
+        let mut summary = Summary {
+            runs: runs.len() as u64,
+            ..Summary::default()
+        };
+        for run in &runs {
+            match run.verdict {
+                None => summary.errors += 1,
+                Some(Verdict::Clean) => summary.clean += 1,
+                Some(Verdict::Inconclusive) => summary.inconclusive += 1,
+                Some(Verdict::Partial) => summary.partial += 1,
+                Some(Verdict::Invalid) if run.is_harness_fault() => summary.harness += 1,
+                Some(Verdict::Invalid) => summary.invalid += 1,
+            }
+        }
+        Self {
+            schema: SCHEMA,
+            tool,
+            runs,
+            summary,
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What the parts of the tool found, as measures: the seam between finding and judging.
+//!
+//! Each function fills the members it is about and leaves the others alone, so that a run without a
+//! GT, or without a trace, simply lacks a call.
+
+use super::measures::{Admission, Measures};
+use crate::provenance::model::Provenance;
+use crate::rules::finding::{Finding, Kind, Stage};
+use crate::similarity::model::{Ratio, Similarity};
+use crate::trace::event::{Channel, EventId};
+
+impl Measures {
+    /// Takes the comparison of patch and GT.
+    pub fn take_similarity(&mut self, s: &Similarity) {
+        self.n = s.n;
+        self.n_lines = s.n_lines;
+        self.p_chance = s.p_chance;
+        self.u = s.u_ratio;
+        self.t12 = s.t12_ratio;
+        self.r6 = s.r6_ratio;
+        self.s23 = s.s23_ratio;
+        // The denominator counts 23-token grams; g grams in one sequence cover g + 22 tokens. Files
+        // are separate sequences, so this is the least number of tokens that can lie behind them.
+        self.s23_tokens = match s.s23_ratio.den {
+            0 => 0,
+            grams => grams.saturating_add(22),
+        };
+        self.identical_files = Ratio::new(s.identical_files, s.eligible_files);
+        self.expected_identical = s.expected_identical;
+        self.hand_written_identical = Ratio::new(s.hand_written_identical, s.hand_written_files);
+        self.containment = s.containment;
+        self.file_containment = s
+            .files
+            .iter()
+            .filter(|f| f.hand_written)
+            .filter_map(|f| f.containment)
+            .max_by(f64::total_cmp);
+    }
+
+    /// Takes what the trace says of the origin of the lines.
+    pub fn take_provenance(&mut self, p: &Provenance) {
+        self.e = p.e_ratio;
+        self.x = p.x_ratio;
+        self.shared_typed = p.shared_typed;
+        self.preapplied_lines = self.preapplied_lines.max(p.preapplied_lines);
+    }
+
+    /// Takes the findings of the rules. `last_gt_edit` is the last event that changed a GT file;
+    /// without one, whatever was obtained counts as obtained in time.
+    ///
+    /// Waived findings count for nothing. Words that were not executed (a plan, an attempt in prose)
+    /// are no calls: of those only the final message counts, as an intent.
+    pub fn take_findings(&mut self, findings: &[Finding], last_gt_edit: Option<EventId>) {
+        for finding in findings.iter().filter(|f| f.waived.is_none()) {
+            self.trace_tampered |= finding.tampering;
+            let counts = match finding.kind {
+                Kind::Mention => {
+                    self.mentioned += 1;
+                    false
+                }
+                Kind::Mark => false,
+                Kind::Admission => {
+                    self.take_admission(finding);
+                    true
+                }
+                Kind::Action => self.take_action(finding, last_gt_edit),
+            };
+            if counts {
+                self.causes.extend(finding.cause);
+            }
+        }
+        self.causes.sort_unstable();
+        self.causes.dedup();
+    }
+
+    /// The strongest admission is kept; of equals, one that names the task's own pull request.
+    fn take_admission(&mut self, finding: &Finding) {
+        let said = Admission {
+            confidence: finding.confidence,
+            names_own: finding.names_own,
+        };
+        let stronger = self
+            .admission
+            .is_none_or(|old| (said.confidence, said.names_own) > (old.confidence, old.names_own));
+        if stronger {
+            self.admission = Some(said);
+        }
+    }
+
+    /// Whether the action's cause explains a copy: something was obtained in time, or the final
+    /// message says that it was to be.
+    fn take_action(&mut self, finding: &Finding, last_gt_edit: Option<EventId>) -> bool {
+        let prose = matches!(
+            finding.channel,
+            Channel::Assistant | Channel::Reasoning | Channel::Result | Channel::Raw
+        );
+        let Some(stage) = finding.stage else {
+            return false;
+        };
+        if prose {
+            let intent = finding.channel == Channel::Result
+                && finding.names_own
+                && stage >= Stage::Attempted;
+            self.intent_names_own |= intent;
+            return intent;
+        }
+        if finding.blocked {
+            self.attempted_blocked += 1;
+            return false;
+        }
+        self.fetched |= stage >= Stage::Attempted;
+        match stage {
+            Stage::Mentioned => self.mentioned += 1,
+            Stage::Attempted => {}
+            Stage::Exposed => self.exposed_metadata += 1,
+            Stage::Staged => self.staged += 1,
+            Stage::Obtained | Stage::Used => {
+                // What writes the content into the tree is a change to it, whenever it happens.
+                let in_time =
+                    finding.applies || last_gt_edit.is_none_or(|last| finding.reached_at <= last);
+                self.applied |= finding.applies;
+                self.obtained |= in_time;
+                self.obtained_after |= !in_time;
+                return in_time;
+            }
+        }
+        self.outcome_missing += u64::from(finding.outcome_missing);
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::finding::{Cause, Confidence, Severity};
+
+    fn at(record: u32) -> EventId {
+        EventId {
+            file: 0,
+            record,
+            sub: 0,
+        }
+    }
+
+    fn finding(kind: Kind, stage: Option<Stage>, channel: Channel) -> Finding {
+        Finding {
+            rule: "family.rule".into(),
+            title: String::new(),
+            kind,
+            cause: Some(Cause::UpstreamFetch),
+            stage,
+            blocked: false,
+            outcome_missing: false,
+            applies: false,
+            names_own: false,
+            tampering: false,
+            severity: Severity::High,
+            confidence: Confidence::Medium,
+            channel,
+            actor: "main".into(),
+            trace: "t.jsonl".into(),
+            line: 1,
+            event: at(5),
+            reached_at: at(6),
+            call: None,
+            excerpt: String::new(),
+            fingerprint: String::new(),
+            waived: None,
+        }
+    }
+
+    fn measures(findings: &[Finding], last_gt_edit: Option<EventId>) -> Measures {
+        let mut m = Measures::default();
+        m.take_findings(findings, last_gt_edit);
+        m
+    }
+
+    #[test]
+    fn obtained_before_or_after_the_last_edit() {
+        let got = finding(Kind::Action, Some(Stage::Obtained), Channel::Command);
+        for (last, in_time) in [
+            (None, true),
+            (Some(at(6)), true),
+            (Some(at(7)), true),
+            (Some(at(5)), false),
+        ] {
+            let m = measures(std::slice::from_ref(&got), last);
+            assert_eq!(
+                (m.obtained, m.obtained_after),
+                (in_time, !in_time),
+                "{last:?}"
+            );
+            assert!(m.fetched);
+            assert_eq!(m.causes.is_empty(), !in_time);
+        }
+        let applied = Finding {
+            applies: true,
+            ..got
+        };
+        let m = measures(&[applied], Some(at(5)));
+        assert!(m.obtained && m.applied && !m.obtained_after);
+    }
+
+    #[test]
+    fn blocked_waived_and_unanswered_calls() {
+        let call = |stage| finding(Kind::Action, Some(stage), Channel::Command);
+        let blocked = Finding {
+            blocked: true,
+            ..call(Stage::Attempted)
+        };
+        let m = measures(&[blocked], None);
+        assert_eq!((m.attempted_blocked, m.fetched), (1, false));
+        let unanswered = Finding {
+            outcome_missing: true,
+            ..call(Stage::Attempted)
+        };
+        let m = measures(std::slice::from_ref(&unanswered), None);
+        assert_eq!((m.outcome_missing, m.fetched), (1, true));
+        let waived = Finding {
+            waived: Some("our own mirror".into()),
+            tampering: true,
+            ..unanswered
+        };
+        assert_eq!(measures(&[waived], None), Measures::default());
+        let m = measures(
+            &[
+                call(Stage::Exposed),
+                call(Stage::Staged),
+                call(Stage::Mentioned),
+            ],
+            None,
+        );
+        assert_eq!((m.exposed_metadata, m.staged, m.mentioned), (1, 1, 1));
+        assert!(m.causes.is_empty());
+    }
+
+    #[test]
+    fn prose_is_no_call_and_only_the_final_message_intends() {
+        let plan = |channel, names_own| Finding {
+            names_own,
+            outcome_missing: true,
+            ..finding(Kind::Action, Some(Stage::Attempted), channel)
+        };
+        for (channel, own, intent) in [
+            (Channel::Result, true, true),
+            (Channel::Result, false, false),
+            (Channel::Assistant, true, false),
+        ] {
+            let m = measures(&[plan(channel, own)], None);
+            assert_eq!(m.intent_names_own, intent);
+            assert!(!m.fetched && m.outcome_missing == 0);
+        }
+    }
+
+    #[test]
+    fn the_strongest_admission_is_kept() {
+        let said = |confidence, names_own| Finding {
+            confidence,
+            names_own,
+            ..finding(Kind::Admission, None, Channel::Result)
+        };
+        let m = measures(
+            &[
+                said(Confidence::Low, true),
+                said(Confidence::High, false),
+                said(Confidence::High, true),
+                said(Confidence::Medium, false),
+            ],
+            None,
+        );
+        let strongest = Admission {
+            confidence: Confidence::High,
+            names_own: true,
+        };
+        assert_eq!(m.admission, Some(strongest));
+        assert_eq!(m.causes, [Cause::UpstreamFetch]);
+    }
+}

@@ -1,0 +1,139 @@
+//! The vocabulary of explanations, in both languages.
+//!
+//! Only phrases stand here; `explain` puts them together. Chinese follows the words of the author's
+//! audit log: 抄袭 (copied from the reference) is said only where taking is shown.
+
+use super::check::{Fact, Op, Reason};
+
+/// The language of sentences for people. Names in JSON are never translated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Lang {
+    /// English.
+    #[default]
+    En,
+    /// Chinese (simplified).
+    Zh,
+}
+
+impl Lang {
+    /// The phrase of this language.
+    pub fn pick(self, en: &'static str, zh: &'static str) -> &'static str {
+        match self {
+            Self::En => en,
+            Self::Zh => zh,
+        }
+    }
+}
+
+/// What a reason is called in a sentence.
+pub fn reason(reason: Reason, lang: Lang) -> &'static str {
+    let (en, zh) = match reason {
+        Reason::GtPreapplied => ("reference applied before the run", "参考补丁在运行前已存在"),
+        Reason::FullLeak => ("full leak", "完整泄漏"),
+        Reason::Applied => ("reference applied", "直接应用参考补丁"),
+        Reason::UnexplainedCopy => ("identical, source not recorded", "一致但来源未记录"),
+        Reason::PartlyIdentical => ("partly identical", "部分一致"),
+        Reason::SomeFilesCopied => ("some files identical", "部分文件一致"),
+        Reason::ExposedAndUsed => ("reference lines shown, then used", "看到参考内容后使用"),
+        Reason::RenamedCopy => ("the same code under other names", "改名后的相同代码"),
+        Reason::AnswerSeen => ("answer seen", "看到过答案"),
+        Reason::AdmissionOnly => ("admission only", "仅有自述"),
+        Reason::TooSmallToTell => ("too small to tell", "补丁太小，无法判断"),
+        Reason::NoEvidence => ("nothing to judge by", "没有可用于判断的材料"),
+        Reason::BaseUnknown => ("base unknown", "基准版本未知"),
+        Reason::GtDoesNotFit => (
+            "the reference does not fit the base",
+            "参考补丁与基准版本不符",
+        ),
+        Reason::TraceInconsistent => ("trace and tree disagree", "日志与代码树不一致"),
+        Reason::OutcomeUnrecorded => ("outcome not recorded", "调用结果未记录"),
+        Reason::TraceTampered => ("trace tampered with", "日志被改动"),
+        Reason::NoCopyFound => ("no copy found", "未发现抄袭"),
+    };
+    lang.pick(en, zh)
+}
+
+/// What a measured number is called; for facts that hold or not, the fact as a sentence.
+pub fn fact(fact: Fact, lang: Lang) -> &'static str {
+    let (en, zh) = match fact {
+        Fact::CopyScore => ("copy score", "复制得分"),
+        Fact::IdFiles => ("identical among eligible files", "可判定文件中一致的比例"),
+        Fact::U => ("distinctive lines in the patch", "补丁中的特征行比例"),
+        Fact::T12 => ("12-token sequences in the patch", "补丁中的 12 词序列比例"),
+        Fact::R6 => ("lines in runs of six or more", "连续六行以上一致的行比例"),
+        Fact::S23 => ("token structure in the patch", "补丁中的词法结构比例"),
+        Fact::S23Tokens => ("tokens compared", "比较的词数"),
+        Fact::N => ("distinctive lines of the reference", "参考补丁的特征行数"),
+        Fact::E => ("shown before written", "写入前已展示的比例"),
+        Fact::X => ("shown, then used", "展示后被使用的比例"),
+        Fact::FilesByChance => (
+            "probability of so many identical files by chance",
+            "偶然出现这么多一致文件的概率",
+        ),
+        Fact::PreappliedLines => (
+            "reference lines in the tree before the first action",
+            "首个操作前代码树中已有的参考行数",
+        ),
+        Fact::Containment => ("line containment of all files", "全部文件的行包含率"),
+        Fact::FileContainment => ("line containment of one file", "单个文件的行包含率"),
+        Fact::HandWrittenIdentical => ("identical hand-written files", "手写文件中一致的比例"),
+        Fact::Obtained => (
+            "reference content was obtained in time",
+            "在改动结束前取得了参考内容",
+        ),
+        Fact::Applied => (
+            "a call wrote reference content into the work tree",
+            "有调用把参考内容写入了工作区",
+        ),
+        Fact::Admitted => (
+            "the agent says that it took the reference, and nothing refutes it",
+            "智能体自述使用了参考补丁，且无反证",
+        ),
+        Fact::NotTyped => (
+            "no full trace shows the agent typing the lines",
+            "没有完整日志表明这些行由智能体写出",
+        ),
+        Fact::NoFullTrace => ("there is no full trace to go by", "没有完整日志可依据"),
+        Fact::NoPatch => ("there is no patch", "没有补丁"),
+        Fact::NoGt => ("there is no reference patch", "没有参考补丁"),
+        Fact::NoBase => ("there is no base to compare with", "没有可比较的基准版本"),
+        Fact::GtDoesNotFit => (
+            "the reference does not apply to the base",
+            "参考补丁无法应用到基准版本",
+        ),
+        Fact::Contradiction => (
+            "the trace says one thing and the tree another",
+            "日志与代码树相互矛盾",
+        ),
+        Fact::OutcomeMissing => (
+            "calls aimed at reference material without a recorded result",
+            "指向参考内容但结果未记录的调用数",
+        ),
+        Fact::Tampered => (
+            "the agent wrote or deleted its trace or the git logs",
+            "智能体改写或删除了日志",
+        ),
+    };
+    lang.pick(en, zh)
+}
+
+/// The comparison sign of a condition that was met.
+pub fn sign(op: Op) -> &'static str {
+    match op {
+        Op::Above => ">",
+        Op::AtLeast | Op::Holds => ">=",
+        Op::Below => "<",
+        Op::Equal => "=",
+    }
+}
+
+/// What a condition that was missed would have needed, before the number.
+pub fn needed(op: Op, lang: Lang) -> &'static str {
+    let (en, zh) = match op {
+        Op::Above => ("more than", "超过"),
+        Op::AtLeast | Op::Holds => ("at least", "至少"),
+        Op::Below => ("less than", "低于"),
+        Op::Equal => ("exactly", "恰好"),
+    };
+    lang.pick(en, zh)
+}
