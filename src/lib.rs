@@ -22,6 +22,7 @@ pub mod report;
 pub mod rules;
 pub mod shell;
 pub mod similarity;
+pub mod submission;
 pub mod trace;
 pub mod verdict;
 
