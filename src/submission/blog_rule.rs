@@ -32,7 +32,12 @@ impl<'a> Outline<'a> {
         Ok(Self { files })
     }
 
-    /// Names no file; such a gold patch is contained in every prediction.
+    /// How many files it names. A gold patch without any is contained in every prediction.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Names no file.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }

@@ -106,6 +106,16 @@ pub enum Release {
     V1_0_1,
 }
 
+impl Release {
+    /// Its number.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V0_7_5 => "0.7.5",
+            Self::V1_0_1 => "1.0.1",
+        }
+    }
+}
+
 const ABSENT: &[u8] = b"/dev/null";
 
 /// Reads a patch as `unidiff.PatchSet(text)` does. `text` is UTF-8 in which surrogates may stand alone.
