@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::model::{Outside, Submission};
+use super::model::{Rate, Submission};
 use super::statistics::OUTLIER_Z;
 
 /// The line of the post: above this share of matches it asks submitters for an explanation.
@@ -30,6 +30,8 @@ pub struct Flag {
 pub enum Kind {
     /// More instances predicted than the split has: often the wrong file, not a leak.
     MorePredictionsThanSplit,
+    /// More than 20 % match outside the split.
+    MatchesOutsideSplit,
     /// Several full matches on large gold patches: what separates a leak from a strong model.
     LargeMatches,
     /// More than 20 % match by the published rule.
@@ -45,6 +47,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::MorePredictionsThanSplit => "more_predictions_than_split",
+            Self::MatchesOutsideSplit => "matches_outside_split",
             Self::LargeMatches => "large_matches",
             Self::AboveLine => "above_line",
             Self::MatchesAboveResolved => "matches_above_resolved",
@@ -67,23 +70,34 @@ fn share(matches: u64, of: u64) -> String {
 pub(super) fn of_submission(submission: &Submission<'_>, split_size: u64) -> Vec<Flag> {
     let mut flags = Vec::new();
     let mut add = |flag, text| flags.push(Flag { flag, text });
+    let outside = submission.outside;
+    let inside_and_outside = || {
+        format!(
+            "by the published rule {} match inside the split, {} with a gold patch outside, {} of all rows. A file \
+             for another split explains this as well as a leak does",
+            share(submission.blog.matches, submission.denominator),
+            share(outside.blog_matches, outside.with_gold),
+            share(submission.all_rows.blog_matches, submission.all_rows.rows),
+        )
+    };
+    let rate_outside = Rate::new(outside.blog_matches, outside.with_gold).rate;
     if submission.unique > split_size {
-        let Outside {
-            instances,
-            with_gold,
-            blog_matches,
-            ..
-        } = submission.outside;
         add(
             Kind::MorePredictionsThanSplit,
             format!(
-                "{} predictions for a split of {split_size} instances, {instances} of them for instances outside it; \
-                 by the published rule {} match inside the split, {} with a gold patch outside, {} of all rows. \
-                 A file for another split explains this as well as a leak does",
+                "{} predictions for a split of {split_size} instances, {} of them for instances outside it; {}",
                 submission.unique,
-                share(submission.blog.matches, submission.denominator),
-                share(blog_matches, with_gold),
-                share(submission.all_rows.blog_matches, submission.all_rows.rows),
+                outside.instances,
+                inside_and_outside(),
+            ),
+        );
+    } else if rate_outside.is_some_and(|rate| rate > LINE) {
+        add(
+            Kind::MatchesOutsideSplit,
+            format!(
+                "{} predictions for instances outside the split; {}",
+                outside.instances,
+                inside_and_outside(),
             ),
         );
     }

@@ -256,7 +256,7 @@ fn compare_results(
     }
 }
 
-/// All instances that match by any rule, the largest gold patch first, inside the split or not.
+/// All instances that match by any rule: those of the split first, the largest gold patch first.
 fn matches<'a>(
     tally: &'a Tally,
     resolved: Option<&BTreeSet<String>>,
@@ -288,6 +288,11 @@ fn matches<'a>(
             })
         })
         .collect();
-    out.sort_by(|a, b| b.lines.cmp(&a.lines).then(a.instance_id.cmp(b.instance_id)));
+    out.sort_by(|a, b| {
+        b.in_split
+            .cmp(&a.in_split)
+            .then(b.lines.cmp(&a.lines))
+            .then(a.instance_id.cmp(b.instance_id))
+    });
     out
 }
