@@ -1,6 +1,8 @@
 //! Exact-match audit of submissions: the published numbers on real files where they are at hand, and
 //! hostile files.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +13,10 @@ use trace_audit::submission::{Audit, Options};
 
 /// The real files, which are no part of the project.
 fn shared() -> Option<PathBuf> {
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/swebench"));
+    let path = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../shared/data/swebench"
+    ));
     if path.is_dir() {
         return Some(path.to_owned());
     }
@@ -79,11 +84,17 @@ fn every_row_as_python_says() {
             name = next;
         } else {
             let (id, outcome) = line.split_once('\t').unwrap();
-            theirs.entry(name).or_default().push((id.to_owned(), outcome));
+            theirs
+                .entry(name)
+                .or_default()
+                .push((id.to_owned(), outcome));
         }
     }
     assert_eq!(theirs.values().map(Vec::len).sum::<usize>(), 2_940);
-    assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
+    assert_eq!(
+        ours.keys().collect::<Vec<_>>(),
+        theirs.keys().collect::<Vec<_>>()
+    );
     for (name, rows) in &theirs {
         for (at, (ours, theirs)) in ours[name].iter().zip(rows).enumerate() {
             assert_eq!(ours, theirs, "{name}, row {}", at + 1);
@@ -107,15 +118,45 @@ fn the_numbers_of_real_submissions() {
     let report = report(options(&root, GOLD, &["preds"]));
     // Name, rows, instances, and matches: published, with newline, without context, robust.
     for (name, rows, unique, matches) in [
-        ("lite_full__20240402_sweagent_gpt4", 302, 299, [12, 12, 14, 16]),
+        (
+            "lite_full__20240402_sweagent_gpt4",
+            302,
+            299,
+            [12, 12, 14, 16],
+        ),
         ("lite_full__acr_run1_gpt4-0125", 249, 249, [5, 5, 9, 13]),
         ("lite_full__sweagent_run1", 271, 271, [6, 6, 6, 7]),
         ("lite_resolved__20240523_aider", 79, 79, [10, 10, 12, 15]),
-        ("verified_full__vstorm_minimax_m25", 486, 486, [8, 54, 77, 95]),
-        ("verified_part__sonnet45_full_i0_run1", 100, 100, [13, 13, 17, 22]),
-        ("verified_part__sonnet45_full_i0_run2", 100, 100, [14, 14, 18, 21]),
-        ("verified_resolved__20240617_factory_code_droid", 185, 185, [22, 22, 25, 28]),
-        ("verified_resolved__20240628_autocoderover-v20240620", 192, 192, [28, 28, 33, 34]),
+        (
+            "verified_full__vstorm_minimax_m25",
+            486,
+            486,
+            [8, 54, 77, 95],
+        ),
+        (
+            "verified_part__sonnet45_full_i0_run1",
+            100,
+            100,
+            [13, 13, 17, 22],
+        ),
+        (
+            "verified_part__sonnet45_full_i0_run2",
+            100,
+            100,
+            [14, 14, 18, 21],
+        ),
+        (
+            "verified_resolved__20240617_factory_code_droid",
+            185,
+            185,
+            [22, 22, 25, 28],
+        ),
+        (
+            "verified_resolved__20240628_autocoderover-v20240620",
+            192,
+            192,
+            [28, 28, 33, 34],
+        ),
         (
             "verified_resolved__20240509_amazon-q-developer-agent-20240430-dev",
             128,
@@ -124,8 +165,13 @@ fn the_numbers_of_real_submissions() {
         ),
     ] {
         let s = submission(&report, name);
-        assert_eq!((&s["rows"], &s["unique"]), (&json!(rows), &json!(unique)), "{name}");
-        let found = ["blog", "blog_newline", "no_context", "robust"].map(|rule| &s[rule]["matches"]);
+        assert_eq!(
+            (&s["rows"], &s["unique"]),
+            (&json!(rows), &json!(unique)),
+            "{name}"
+        );
+        let found =
+            ["blog", "blog_newline", "no_context", "robust"].map(|rule| &s[rule]["matches"]);
         assert_eq!(found, matches.map(Value::from).each_ref(), "{name}");
         assert_eq!(s["denominator"], json!(unique), "{name}");
         // Honest work, as far as is known: nothing stands out, least of all large gold patches.
@@ -144,7 +190,12 @@ fn the_numbers_of_real_submissions() {
     assert_eq!(sweagent["all_rows"]["blog_matches"], 12);
     let population = &report["population"];
     assert_eq!(population["submissions"], 11);
-    assert!(population["blog"]["beta_binomial"]["mean"].as_f64().unwrap() < 0.1);
+    assert!(
+        population["blog"]["beta_binomial"]["mean"]
+            .as_f64()
+            .unwrap()
+            < 0.1
+    );
     assert!(
         population["blog"]["tests"]
             .as_array()
@@ -174,7 +225,10 @@ fn a_file_for_another_split_is_named_first() {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(s["flags"].as_array().unwrap().len(), 1);
-        assert_eq!((&s["rows"], &s["outside_split"]), (&json!(787), &json!(301)));
+        assert_eq!(
+            (&s["rows"], &s["outside_split"]),
+            (&json!(787), &json!(301))
+        );
         assert_eq!(s["all_rows"]["blog_matches"], 309);
         assert_eq!(s["blog"]["matches"], 8);
         assert_eq!(s["blog_of_split"]["rate"], 0.016);
@@ -258,7 +312,11 @@ fn duplicates_empty_rows_and_broken_lines() {
     let mut text: String = rows.iter().map(|row| format!("{row}\n")).collect();
     text.push_str("{\"instance_id\": \"org__repo-3\", \"model_patch\": \"cut o");
     files.text("p.jsonl", text);
-    for (rule, blog) in [(Duplicates::First, 2), (Duplicates::Last, 1), (Duplicates::Any, 2)] {
+    for (rule, blog) in [
+        (Duplicates::First, 2),
+        (Duplicates::Last, 1),
+        (Duplicates::Any, 2),
+    ] {
         let report = report(Options {
             duplicates: rule,
             ..files.options(&["p.jsonl"])
@@ -297,12 +355,16 @@ fn copies_of_large_gold_patches_raise_a_flag() {
         .enumerate()
         .map(|(i, row)| {
             // Three copies in disguise: no context, comments, no final newline.
-            let copy = row["patch"]
-                .as_str()
-                .unwrap()
-                .replace("@@ -1,1 +1,21 @@\n first\n", "@@ -1,0 +2,22 @@\n+# note\n+\n");
+            let copy = row["patch"].as_str().unwrap().replace(
+                "@@ -1,1 +1,21 @@\n first\n",
+                "@@ -1,0 +2,22 @@\n+# note\n+\n",
+            );
             let honest = diff("a.py", &["solved = True"]);
-            let patch = if i < 3 { copy.trim_end().to_owned() } else { honest };
+            let patch = if i < 3 {
+                copy.trim_end().to_owned()
+            } else {
+                honest
+            };
             predict(row["instance_id"].as_str().unwrap(), patch)
         })
         .collect();
@@ -313,14 +375,33 @@ fn copies_of_large_gold_patches_raise_a_flag() {
         ..files.options(&["p.jsonl"])
     });
     let s = &report["submissions"][0];
-    assert_eq!((&s["blog"]["matches"], &s["robust"]["matches"]), (&json!(0), &json!(3)));
-    let flags: Vec<&Value> = s["flags"].as_array().unwrap().iter().map(|f| &f["flag"]).collect();
+    assert_eq!(
+        (&s["blog"]["matches"], &s["robust"]["matches"]),
+        (&json!(0), &json!(3))
+    );
+    let flags: Vec<&Value> = s["flags"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| &f["flag"])
+        .collect();
     assert_eq!(flags, ["large_matches", "matches_above_resolved"]);
     assert!(s["large"]["p_chance"].as_f64().unwrap() < 1e-3);
-    assert_eq!(s["resolved"], json!({"instances": 2, "rate": 0.05, "unresolved_matches": 2}));
+    assert_eq!(
+        s["resolved"],
+        json!({"instances": 2, "rate": 0.05, "unresolved_matches": 2})
+    );
     let found = &s["matches"][0];
-    assert_eq!((&found["lines"], &found["resolved"]), (&json!(20), &json!(true)));
-    assert!(found["hunks"][0]["hunks"].as_str().unwrap().starts_with("@@ -1"));
+    assert_eq!(
+        (&found["lines"], &found["resolved"]),
+        (&json!(20), &json!(true))
+    );
+    assert!(
+        found["hunks"][0]["hunks"]
+            .as_str()
+            .unwrap()
+            .starts_with("@@ -1")
+    );
 }
 
 #[test]
@@ -333,7 +414,13 @@ fn hidden_tests_are_counted_apart() {
         diff("a.py", &["mine = 1"]),
         gold[0]["test_patch"].as_str().unwrap()
     );
-    files.rows("p.jsonl", &[predict("org__repo-0", with_tests), predict("org__repo-1", "")]);
+    files.rows(
+        "p.jsonl",
+        &[
+            predict("org__repo-0", with_tests),
+            predict("org__repo-1", ""),
+        ],
+    );
     let report = report(files.options(&["p.jsonl"]));
     let s = &report["submissions"][0];
     assert_eq!(s["tests"], json!({"instances": 2, "matches": 1}));
@@ -346,12 +433,20 @@ fn an_outlier_among_many() {
     let gold = gold_rows(200, 2);
     files.rows("gold.jsonl", &gold);
     for submission in 0..12 {
-        let copied = if submission == 11 { 150 } else { 6 + submission };
+        let copied = if submission == 11 {
+            150
+        } else {
+            6 + submission
+        };
         let rows: Vec<Value> = gold
             .iter()
             .enumerate()
             .map(|(i, row)| {
-                let patch = if i < copied { row["patch"].clone() } else { json!("x") };
+                let patch = if i < copied {
+                    row["patch"].clone()
+                } else {
+                    json!("x")
+                };
                 predict(row["instance_id"].as_str().unwrap(), patch)
             })
             .collect();
@@ -391,11 +486,21 @@ fn an_outlier_among_many() {
 fn every_format_says_the_same_and_nothing_drives_the_reader() {
     let files = Files::new();
     let id = "=cmd|' /C x'!A0\u{1b}[2J\n<script>|`";
-    let gold = json!({"instance_id": id, "patch": diff("\u{1b}]0;x\u{7}.py", &["\u{1b}[31mred", "```"])});
-    files.rows("gold.jsonl", &[gold.clone(), json!({"instance_id": 7, "patch": diff("b", &["b"])})]);
+    let gold =
+        json!({"instance_id": id, "patch": diff("\u{1b}]0;x\u{7}.py", &["\u{1b}[31mred", "```"])});
+    files.rows(
+        "gold.jsonl",
+        &[
+            gold.clone(),
+            json!({"instance_id": 7, "patch": diff("b", &["b"])}),
+        ],
+    );
     files.rows(
         "p.jsonl",
-        &[predict(id, gold["patch"].clone()), json!({"instance_id": 7, "model_patch": diff("b", &["c"])})],
+        &[
+            predict(id, gold["patch"].clone()),
+            json!({"instance_id": 7, "model_patch": diff("b", &["c"])}),
+        ],
     );
     let audit = Audit::run(files.options(&["p.jsonl"])).unwrap();
     let report = audit.report();
@@ -413,7 +518,10 @@ fn every_format_says_the_same_and_nothing_drives_the_reader() {
                 assert!(rows[0][1].starts_with("'=cmd"));
             }
             _ => {
-                assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{name}: {text}");
+                assert!(
+                    !text.contains('\u{1b}') && !text.contains('\u{7}'),
+                    "{name}: {text}"
+                );
                 assert!(text.contains("red"), "{name}");
             }
         }
@@ -454,17 +562,27 @@ fn errors_name_the_file_and_the_way_out() {
     files.text("d/two.json", "{\"a\": 3}");
     let report = report(files.options(&["d"]));
     assert_eq!(report["submissions"].as_array().unwrap().len(), 1);
-    assert!(report["skipped"][0]["path"].as_str().unwrap().ends_with("two.json"));
+    assert!(
+        report["skipped"][0]["path"]
+            .as_str()
+            .unwrap()
+            .ends_with("two.json")
+    );
 }
 
 #[test]
 fn hostile_patches_are_no_traps() {
     let files = Files::new();
-    let many_hunks: String = (0..20_000).map(|i| format!("@@ -{i} +{i} @@\n-a\n+b\n")).collect();
+    let many_hunks: String = (0..20_000)
+        .map(|i| format!("@@ -{i} +{i} @@\n-a\n+b\n"))
+        .collect();
     let header = "--- a/a.py\n+++ b/a.py\n";
     let patches = [
         format!("{header}{many_hunks}"),
-        format!("{header}@@ -1,0 +1,1000000 @@\n{}", "+x = 1\n".repeat(1_000_000)),
+        format!(
+            "{header}@@ -1,0 +1,1000000 @@\n{}",
+            "+x = 1\n".repeat(1_000_000)
+        ),
         format!("Binary files {}\n", "a and ".repeat(100_000)),
         format!("diff --git {}\n", "a/ b/".repeat(100_000)),
         format!("{header}@@ -1 +1,{} @@\n", "9".repeat(100_000)),

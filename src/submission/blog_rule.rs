@@ -32,6 +32,16 @@ impl<'a> Outline<'a> {
         Ok(Self { files })
     }
 
+    /// The names of its files.
+    pub fn names(&self) -> impl Iterator<Item = Option<&'a [u8]>> {
+        self.files.keys().copied()
+    }
+
+    /// Whether it names such a file.
+    pub fn has(&self, name: Option<&[u8]>) -> bool {
+        self.files.contains_key(&name)
+    }
+
     /// How many files it names. A gold patch without any is contained in every prediction.
     pub fn len(&self) -> usize {
         self.files.len()
@@ -56,28 +66,32 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// Above so many pairs, hunks are looked up by their keys: the pairs would grow with the square.
+const MAX_PAIRS: usize = 4_096;
+
 fn hunks_in(gold: &[Hunk<'_>], prediction: &[Hunk<'_>]) -> bool {
-    match gold {
-        [] => true,
-        [one] => {
-            let one = key(*one);
-            prediction.iter().any(|hunk| key(*hunk) == one)
-        }
-        // A set, since the product of two long lists would be quadratic.
-        many => {
-            let there: HashSet<Vec<u8>> = prediction.iter().map(|hunk| key(*hunk)).collect();
-            many.iter().all(|hunk| there.contains(&key(*hunk)))
-        }
+    if gold.len().saturating_mul(prediction.len()) <= MAX_PAIRS {
+        // Two different hunks nearly always differ early, so that this is cheaper than making keys.
+        return gold.iter().all(|wanted| {
+            prediction
+                .iter()
+                .any(|hunk| lines(*hunk).eq(lines(*wanted)))
+        });
     }
+    let there: HashSet<Vec<u8>> = prediction.iter().map(|hunk| key(*hunk)).collect();
+    gold.iter().all(|hunk| there.contains(&key(*hunk)))
 }
 
-/// Equal for hunks that the rule holds to be equal: type and value of each line without added comments.
+/// Type and value of each line that counts.
+fn lines(hunk: Hunk<'_>) -> impl Iterator<Item = (u8, &[u8])> {
+    hunk.lines()
+        .filter(|(kind, value)| *kind != b'\\' && !(*kind == b'+' && is_hash_comment(value)))
+}
+
+/// Equal for hunks whose [`lines`] are equal.
 fn key(hunk: Hunk<'_>) -> Vec<u8> {
     let mut out = Vec::new();
-    for (kind, value) in hunk.lines() {
-        if kind == b'\\' || (kind == b'+' && is_hash_comment(value)) {
-            continue;
-        }
+    for (kind, value) in lines(hunk) {
         out.push(kind);
         out.extend_from_slice(value);
         if !value.ends_with(b"\n") {
@@ -102,7 +116,8 @@ pub fn matches(gold: &[u8], prediction: &[u8], release: Release) -> Result<bool,
 mod tests {
     use super::*;
 
-    const GOLD: &str = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n d\n";
+    const GOLD: &str =
+        "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n d\n";
 
     fn check(gold: &str, prediction: &str) -> Result<bool, Failure> {
         matches(gold.as_bytes(), prediction.as_bytes(), Release::V0_7_5)
@@ -113,14 +128,22 @@ mod tests {
         let other = "diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-q\n+r\n";
         for (what, prediction, want) in [
             ("the gold itself", GOLD.to_owned(), Ok(true)),
-            ("another place", GOLD.replace("-1,3 +1,3", "-9,3 +9,3"), Ok(true)),
+            (
+                "another place",
+                GOLD.replace("-1,3 +1,3", "-9,3 +9,3"),
+                Ok(true),
+            ),
             ("more files", format!("{GOLD}{other}"), Ok(true)),
             (
                 "an added comment",
                 GOLD.replace("+1,3", "+1,4").replace("+c", "+ # c\n+c"),
                 Ok(true),
             ),
-            ("more context", GOLD.replace("1,3", "1,4") + " e\n", Ok(false)),
+            (
+                "more context",
+                GOLD.replace("1,3", "1,4") + " e\n",
+                Ok(false),
+            ),
             ("no final newline", GOLD.trim_end().to_owned(), Ok(false)),
             ("carriage returns", GOLD.replace('\n', "\r\n"), Ok(false)),
             ("other files", other.to_owned(), Ok(false)),
@@ -157,9 +180,38 @@ mod tests {
     fn lines_without_line_feed_are_not_confused_with_others() {
         let hunk = |body: &str| format!("--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n{body}");
         // A lone carriage return is context with the value "\r"; the rest of its line is dropped.
-        assert_eq!(check(&hunk("\rz\n+a\n b\n"), &hunk("\ry\n+a\n b\n")), Ok(true));
-        assert_eq!(check(&hunk("\r\n+a\n b\n"), &hunk("\rz\n+a\n b\n")), Ok(false));
+        assert_eq!(
+            check(&hunk("\rz\n+a\n b\n"), &hunk("\ry\n+a\n b\n")),
+            Ok(true)
+        );
+        assert_eq!(
+            check(&hunk("\r\n+a\n b\n"), &hunk("\rz\n+a\n b\n")),
+            Ok(false)
+        );
         assert_eq!(check(&hunk(" a\n b\n+c\n"), &hunk(" a\n b\n+c")), Ok(false));
+    }
+
+    #[test]
+    fn keys_are_equal_where_lines_are() {
+        let bodies = [
+            " a\n b\n+c\n",
+            " a\n b\n+c",
+            "\rz\n+a\n b\n",
+            "\r\n+a\n b\n",
+            " \r+a\n b\n",
+            " a\n+#\n b\n+c\n",
+        ];
+        let hunks: Vec<Hunk<'_>> = bodies.iter().map(|b| Hunk::new(b.as_bytes())).collect();
+        for one in &hunks {
+            for other in &hunks {
+                assert_eq!(
+                    key(*one) == key(*other),
+                    lines(*one).eq(lines(*other)),
+                    "{one:?} {other:?}"
+                );
+            }
+        }
+        assert_eq!(key(hunks[0]), key(hunks[5]));
     }
 
     #[test]

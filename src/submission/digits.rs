@@ -27,7 +27,9 @@ pub(super) fn value(digits: &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for c in digits.chars() {
         count += 1;
-        value = value.saturating_mul(10).saturating_add(digit(c).unwrap_or(0));
+        value = value
+            .saturating_mul(10)
+            .saturating_add(digit(c).unwrap_or(0));
     }
     (count <= MAX_DIGITS).then_some(value)
 }
@@ -88,6 +90,10 @@ mod tests {
     #[test]
     fn every_range_is_whole_tens() {
         assert!(ranges().len() > 50);
-        assert!(ranges().iter().all(|(start, end)| (end - start + 1) % 10 == 0));
+        assert!(
+            ranges()
+                .iter()
+                .all(|(start, end)| (end - start + 1) % 10 == 0)
+        );
     }
 }

@@ -103,9 +103,12 @@ fn in_directory(root: &Path, files: &mut Vec<(PathBuf, bool)>) -> Result<()> {
 }
 
 fn is_data(path: &Path) -> bool {
-    path.extension()
-        .and_then(|e| e.to_str())
-        .is_some_and(|e| matches!(e.to_ascii_lowercase().as_str(), "json" | "jsonl" | "parquet"))
+    path.extension().and_then(|e| e.to_str()).is_some_and(|e| {
+        matches!(
+            e.to_ascii_lowercase().as_str(),
+            "json" | "jsonl" | "parquet"
+        )
+    })
 }
 
 fn is_generic(path: &Path) -> bool {
@@ -192,10 +195,19 @@ mod tests {
     #[test]
     fn names_of_submissions() {
         for (files, arguments, want) in [
-            (&["x.jsonl", "y.json", "z.txt"][..], &["."][..], &["x", "y"][..]),
+            (
+                &["x.jsonl", "y.json", "z.txt"][..],
+                &["."][..],
+                &["x", "y"][..],
+            ),
             (&["x.jsonl"], &["x.jsonl", "x.jsonl"], &["x", "x#2"]),
             (
-                &["v/one/all_preds.jsonl", "v/one/results/results.json", "v/two/preds.json", "v/two/meta.json"],
+                &[
+                    "v/one/all_preds.jsonl",
+                    "v/one/results/results.json",
+                    "v/two/preds.json",
+                    "v/two/meta.json",
+                ],
                 &["v"],
                 &["one", "two"],
             ),
@@ -204,7 +216,11 @@ mod tests {
                 &["lite", "full"],
                 &["lite/one", "full/one"],
             ),
-            (&["a/x.json", "b/x.json"], &["a/x.json", "b"], &["a/x", "b/x"]),
+            (
+                &["a/x.json", "b/x.json"],
+                &["a/x.json", "b"],
+                &["a/x", "b/x"],
+            ),
         ] {
             let got = names(files, arguments);
             let got: Vec<&str> = got
@@ -212,7 +228,8 @@ mod tests {
                 .map(|name| name.rsplit_once("tmp").map_or(name.as_str(), |(_, n)| n))
                 .collect();
             assert!(
-                got.iter().zip(want).all(|(got, want)| got.ends_with(want)) && got.len() == want.len(),
+                got.iter().zip(want).all(|(got, want)| got.ends_with(want))
+                    && got.len() == want.len(),
                 "{got:?} {want:?}"
             );
         }

@@ -140,7 +140,12 @@ pub(super) fn of_submission(submission: &Submission<'_>, split_size: u64) -> Vec
 }
 
 /// The flag of a submission among others.
-pub(super) fn outlier(rule: &str, z: Option<f64>, p: Option<f64>, significant: bool) -> Option<Flag> {
+pub(super) fn outlier(
+    rule: &str,
+    z: Option<f64>,
+    p: Option<f64>,
+    significant: bool,
+) -> Option<Flag> {
     let by_z = z.is_some_and(|z| z > OUTLIER_Z);
     if !by_z && !significant {
         return None;
@@ -150,7 +155,10 @@ pub(super) fn outlier(rule: &str, z: Option<f64>, p: Option<f64>, significant: b
         text.push_str(&format!(" modified z {z:.1}"));
     }
     if let Some(p) = p {
-        text.push_str(&format!("{} beta-binomial tail {p:.1e}", if z.is_some() { "," } else { "" }));
+        text.push_str(&format!(
+            "{} beta-binomial tail {p:.1e}",
+            if z.is_some() { "," } else { "" }
+        ));
     }
     Some(Flag {
         flag: Kind::Outlier,

@@ -20,15 +20,12 @@ use crate::{Error, Result};
 pub struct GoldInstance {
     /// The solution, as text.
     pub patch: BString,
-    /// The hidden tests, as text.
-    pub test_patch: Option<BString>,
-    /// Distinct added lines without comments (removed ones where nothing is added): the size that
-    /// chance depends on.
-    pub lines: u64,
-    /// The robust rule can compare it: it changes at least one line.
-    pub comparable: bool,
-    /// How the published rule reads it: files found, or why not.
-    pub published: std::result::Result<usize, Failure>,
+    /// The solution for the robust rule.
+    pub target: Target,
+    /// The hidden tests for the robust rule.
+    pub tests: Option<Target>,
+    /// How the published rule reads it: the names of its files, or why not.
+    pub published: std::result::Result<Vec<Option<BString>>, Failure>,
 }
 
 /// The changes of one file, for people.
@@ -41,24 +38,30 @@ pub struct FileHunks {
 }
 
 impl GoldInstance {
-    fn new(patch: BString, test_patch: Option<BString>, release: Release) -> Self {
-        let parsed = parse(&patch);
-        let target = Target::new(&parsed);
-        let (lines, comparable) = (target.size(), !target.is_empty());
-        let published = Outline::read(&patch, release).map(|outline| outline.len());
+    fn new(patch: BString, tests: Option<Target>, release: Release) -> Self {
         Self {
-            lines,
-            comparable,
-            published,
+            target: Target::new(&parse(&patch)),
+            published: Outline::read(&patch, release).map(|outline| {
+                outline
+                    .names()
+                    .map(|name| name.map(BString::from))
+                    .collect()
+            }),
             patch,
-            test_patch,
+            tests,
         }
+    }
+
+    /// Distinct added lines without comments (removed ones where nothing is added): the size that
+    /// chance depends on.
+    pub fn lines(&self) -> u64 {
+        self.target.size()
     }
 
     /// Both rules can be applied. A gold patch in which `unidiff` finds no file matches everything by
     /// the published rule, and one it cannot read matches nothing.
     pub fn is_usable(&self) -> bool {
-        self.comparable && self.published.is_ok_and(|files| files > 0)
+        !self.target.is_empty() && self.published.as_ref().is_ok_and(|names| !names.is_empty())
     }
 
     /// The hunks, file by file.
@@ -150,14 +153,15 @@ impl Gold {
             found += 1;
             let tests = row
                 .test_patch
-                .filter(|tests| !tests.trim_ascii().is_empty());
+                .filter(|tests| !tests.trim_ascii().is_empty())
+                .map(|tests| Target::new(&parse(&tests)));
             match self.instances.get_mut(&row.id) {
                 None => {
                     let instance = GoldInstance::new(patch, tests, release);
                     self.instances.insert(row.id, instance);
                 }
                 Some(there) => {
-                    there.test_patch = there.test_patch.take().or(tests);
+                    there.tests = there.tests.take().or(tests);
                     if there.patch != patch {
                         self.conflicting.push(row.id);
                     }
@@ -168,10 +172,12 @@ impl Gold {
             return Err(Error::BadData {
                 path: path.to_owned(),
                 line: problems.first_line(),
-                what: problems
-                    .first()
-                    .map_or_else(|| "has no row".to_owned(), |what| format!("has no gold patch: {what}")),
-                fix: "each row needs `instance_id` and `patch`, as in the data sets of SWE-bench".to_owned(),
+                what: problems.first().map_or_else(
+                    || "has no row".to_owned(),
+                    |what| format!("has no gold patch: {what}"),
+                ),
+                fix: "each row needs `instance_id` and `patch`, as in the data sets of SWE-bench"
+                    .to_owned(),
             });
         }
         self.files.push(GoldFile {

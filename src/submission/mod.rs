@@ -104,7 +104,12 @@ impl Audit {
         }
         if audit.sources.is_empty() {
             return Err(Error::BadData {
-                path: audit.options.predictions.first().cloned().unwrap_or_default(),
+                path: audit
+                    .options
+                    .predictions
+                    .first()
+                    .cloned()
+                    .unwrap_or_default(),
                 line: None,
                 what: "no file holds predictions".to_owned(),
                 fix: "each row needs `instance_id` and `model_patch`".to_owned(),
@@ -123,10 +128,10 @@ impl Audit {
             self.tallies.push(tally);
             return Ok(());
         }
-        let why = tally
-            .problems
-            .first()
-            .map_or_else(|| "has no row".to_owned(), |what| format!("has no prediction: {what}"));
+        let why = tally.problems.first().map_or_else(
+            || "has no row".to_owned(),
+            |what| format!("has no prediction: {what}"),
+        );
         if source.found {
             self.skipped.push(Skipped {
                 path: source.path.display().to_string(),

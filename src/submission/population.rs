@@ -139,7 +139,12 @@ pub(super) struct PeerCounts {
 
 impl PeerCounts {
     /// Counts over all submissions.
-    pub(super) fn of(tallies: &[Tally], gold: &Gold, split: &Split, duplicates: Duplicates) -> Self {
+    pub(super) fn of(
+        tallies: &[Tally],
+        gold: &Gold,
+        split: &Split,
+        duplicates: Duplicates,
+    ) -> Self {
         let mut by_instance: BTreeMap<String, Peers> = BTreeMap::new();
         if tallies.len() > 1 {
             for (id, entry) in tallies.iter().flat_map(|tally| tally.counted(gold, split)) {

@@ -90,7 +90,11 @@ impl Results {
                         what: format!(
                             "{}: results of `{name}`, which names {} of the submissions",
                             path.display(),
-                            if fitting.is_empty() { "none" } else { "several" }
+                            if fitting.is_empty() {
+                                "none"
+                            } else {
+                                "several"
+                            }
                         ),
                         fix: format!("say whose they are: --results NAME={}", path.display()),
                     });
@@ -131,12 +135,14 @@ fn name_of(path: &Path) -> String {
 }
 
 fn read(path: &Path) -> Result<BTreeSet<String>> {
-    let bad = |what: &str| Error::BadData {
+    let bad = |what: &str| {
+        Error::BadData {
         path: path.to_owned(),
         line: None,
         what: what.to_owned(),
         fix: "give a report with `resolved` or `resolved_ids`, or rows with `instance_id` and `resolved`"
             .to_owned(),
+    }
     };
     let mut bytes = Vec::new();
     load::open(path)?
@@ -147,7 +153,10 @@ fn read(path: &Path) -> Result<BTreeSet<String>> {
         return Err(bad("is larger than 64 MiB"));
     }
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    if let Some(ids) = serde_json::from_slice::<Value>(text).ok().and_then(from_report) {
+    if let Some(ids) = serde_json::from_slice::<Value>(text)
+        .ok()
+        .and_then(from_report)
+    {
         return Ok(ids);
     }
     let mut ids = BTreeSet::new();
@@ -255,9 +264,18 @@ mod tests {
         let two = &["v/one", "two"];
         assert_eq!(assign(&[file("any.json")], &["x"]), Ok(vec!["x".into()]));
         assert_eq!(assign(&[file("two.json")], two), Ok(vec!["two".into()]));
-        assert_eq!(assign(&[file("one/results/results.json")], two), Ok(vec!["v/one".into()]));
-        assert_eq!(assign(&[file("two.run-3.json")], two), Ok(vec!["two".into()]));
+        assert_eq!(
+            assign(&[file("one/results/results.json")], two),
+            Ok(vec!["v/one".into()])
+        );
+        assert_eq!(
+            assign(&[file("two.run-3.json")], two),
+            Ok(vec!["two".into()])
+        );
         assert_eq!(assign(&[file("other.json")], two), Err(64));
-        assert_eq!(assign(&[format!("two={}", file("other.json"))], two), Ok(vec!["two".into()]));
+        assert_eq!(
+            assign(&[format!("two={}", file("other.json"))], two),
+            Ok(vec!["two".into()])
+        );
     }
 }

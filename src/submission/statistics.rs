@@ -42,8 +42,16 @@ pub fn wilson(count: Count) -> Option<(f64, f64)> {
     let centre = (rate + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = Z95 / (1.0 + z2 / n) * (rate * (1.0 - rate) / n + z2 / (4.0 * n * n)).sqrt();
     // At the ends the bound is exact, which rounding would miss.
-    let low = if count.matches == 0 { 0.0 } else { (centre - half).max(0.0) };
-    let high = if count.matches >= count.trials { 1.0 } else { (centre + half).min(1.0) };
+    let low = if count.matches == 0 {
+        0.0
+    } else {
+        (centre - half).max(0.0)
+    };
+    let high = if count.matches >= count.trials {
+        1.0
+    } else {
+        (centre + half).min(1.0)
+    };
     Some((low, high))
 }
 
@@ -106,8 +114,7 @@ impl BetaBinomial {
             mean: sigmoid(mean),
             rho: sigmoid(rho),
         };
-        let best_mean =
-            |rho: f64| golden(MEAN_BOUNDS, |mean| at(rho, mean).log_likelihood(counts));
+        let best_mean = |rho: f64| golden(MEAN_BOUNDS, |mean| at(rho, mean).log_likelihood(counts));
         let rho = golden(RHO_BOUNDS, |rho| {
             at(rho, best_mean(rho)).log_likelihood(counts)
         });
@@ -243,7 +250,10 @@ mod tests {
     fn wilson_intervals() {
         // 16 of 500: 2.0 to 5.1 %.
         let (low, high) = wilson(count(16, 500)).unwrap();
-        assert!((low - 0.01978).abs() < 1e-4 && (high - 0.05136).abs() < 1e-4, "{low} {high}");
+        assert!(
+            (low - 0.01978).abs() < 1e-4 && (high - 0.05136).abs() < 1e-4,
+            "{low} {high}"
+        );
         assert_eq!(wilson(count(0, 0)), None);
         assert_eq!(wilson(count(0, 10)).unwrap().0, 0.0);
         assert_eq!(wilson(count(10, 10)).unwrap().1, 1.0);
@@ -258,20 +268,29 @@ mod tests {
             (1e-3, 6.907_178_885_383_854),
             (1e5, 1_051_287.708_973_656_9),
         ] {
-            assert!((ln_gamma(x) - want).abs() <= 1e-12 * f64::max(1.0, want), "{x}");
+            assert!(
+                (ln_gamma(x) - want).abs() <= 1e-12 * f64::max(1.0, want),
+                "{x}"
+            );
         }
     }
 
     #[test]
     fn beta_binomial_tails() {
         // With a = b = 1 every count is equally likely.
-        let flat = BetaBinomial { mean: 0.5, rho: 1.0 / 3.0 };
+        let flat = BetaBinomial {
+            mean: 0.5,
+            rho: 1.0 / 3.0,
+        };
         for k in 0..=10 {
             let want = (11 - k) as f64 / 11.0;
             assert!((flat.upper_tail(count(k, 10)) - want).abs() < 1e-12, "{k}");
         }
         assert_eq!(flat.upper_tail(count(11, 10)), 0.0);
-        let tight = BetaBinomial { mean: 0.045, rho: 0.004 };
+        let tight = BetaBinomial {
+            mean: 0.045,
+            rho: 0.004,
+        };
         assert!(tight.upper_tail(count(393, 500)) < 1e-30);
         assert!(tight.upper_tail(count(16, 500)) > 0.5);
     }
@@ -289,7 +308,10 @@ mod tests {
         // No parameter in the neighbourhood is likelier.
         let best = fit.log_likelihood(&counts);
         for (dm, dr) in [(1.02, 1.0), (0.98, 1.0), (1.0, 1.1), (1.0, 0.9)] {
-            let near = BetaBinomial { mean: fit.mean * dm, rho: fit.rho * dr };
+            let near = BetaBinomial {
+                mean: fit.mean * dm,
+                rho: fit.rho * dr,
+            };
             assert!(near.log_likelihood(&counts) < best);
         }
         assert_eq!(BetaBinomial::fit(&[count(1, 2); 7]), None);

@@ -117,7 +117,7 @@ pub(super) fn summarise<'a>(
         sizes,
         large,
         tests: Tests {
-            instances: len(counted.iter().filter(|c| c.gold.test_patch.is_some()).count()),
+            instances: len(counted.iter().filter(|c| c.gold.tests.is_some()).count()),
             matches: count(&|o| o.tests),
         },
         resolved: resolved.map(|resolved| compare_results(&counted, resolved, duplicates)),
@@ -203,7 +203,7 @@ fn size_classes(counted: &[Counted<'_>], duplicates: Duplicates) -> Vec<SizeClas
                 extrapolated: *to > FITTED_UP_TO,
             };
             for c in counted {
-                if !(*from..=*to).contains(&c.gold.lines) {
+                if !(*from..=*to).contains(&c.gold.lines()) {
                     continue;
                 }
                 let outcome = c.entry.outcome(duplicates);
@@ -211,7 +211,7 @@ fn size_classes(counted: &[Counted<'_>], duplicates: Duplicates) -> Vec<SizeClas
                 class.blog += u64::from(outcome.blog_match());
                 class.robust += u64::from(outcome.robust);
                 if !outcome.empty {
-                    class.expected += p_chance(c.gold.lines);
+                    class.expected += p_chance(c.gold.lines());
                 }
             }
             class
@@ -221,13 +221,13 @@ fn size_classes(counted: &[Counted<'_>], duplicates: Duplicates) -> Vec<SizeClas
 
 fn large(counted: &[Counted<'_>], duplicates: Duplicates) -> Large {
     let (mut instances, mut blog, mut robust, mut expected) = (0, 0, 0, 0.0);
-    for c in counted.iter().filter(|c| c.gold.lines >= LARGE_LINES) {
+    for c in counted.iter().filter(|c| c.gold.lines() >= LARGE_LINES) {
         let outcome = c.entry.outcome(duplicates);
         instances += 1;
         blog += u64::from(outcome.blog_match());
         robust += u64::from(outcome.robust);
         if !outcome.empty {
-            expected += p_chance(c.gold.lines);
+            expected += p_chance(c.gold.lines());
         }
     }
     Large {
@@ -275,8 +275,8 @@ fn matches<'a>(
             Some(Match {
                 instance_id: id,
                 in_split: context.split.ids.contains(id),
-                lines: gold.lines,
-                p_chance: p_chance(gold.lines),
+                lines: gold.lines(),
+                p_chance: p_chance(gold.lines()),
                 blog,
                 blog_newline: outcome.newline,
                 no_context: outcome.no_context,

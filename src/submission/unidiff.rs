@@ -76,16 +76,47 @@ pub struct Hunk<'a> {
 }
 
 impl<'a> Hunk<'a> {
+    #[cfg(test)]
+    pub(super) fn new(body: &'a [u8]) -> Self {
+        Self { body }
+    }
+
     /// Type (`+`, `-`, blank, `\`) and value, with its line feed, of each line.
     pub fn lines(self) -> impl Iterator<Item = (u8, &'a [u8])> {
-        self.body
-            .lines_with_terminator()
-            .map(|line| match line.split_first() {
-                Some((kind @ (b'+' | b'-' | b' ' | b'\\'), value)) => (*kind, value),
-                // An empty line counts as context; of one with more carriage returns two characters are
-                // kept and nothing behind them.
-                _ => (b' ', line.get(..ends_only(line).min(2)).unwrap_or(line)),
-            })
+        Lines::new(self.body).map(|line| match line.split_first() {
+            Some((kind @ (b'+' | b'-' | b' ' | b'\\'), value)) => (*kind, value),
+            // An empty line counts as context; of one with more carriage returns two characters are
+            // kept and nothing behind them.
+            _ => (b' ', line.get(..ends_only(line).min(2)).unwrap_or(line)),
+        })
+    }
+}
+
+/// The lines of a text, line feeds included. One search for all line feeds is faster than one a line.
+struct Lines<'a> {
+    text: &'a [u8],
+    start: usize,
+    ends: memchr::Memchr<'a>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        Self {
+            text,
+            start: 0,
+            ends: memchr::memchr_iter(b'\n', text),
+        }
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let end = self.ends.next().map_or(self.text.len(), |at| at + 1);
+        let line = self.text.get(self.start..end).filter(|l| !l.is_empty())?;
+        self.start = end;
+        Some(line)
     }
 }
 
@@ -125,14 +156,14 @@ const ABSENT: &[u8] = b"/dev/null";
 pub fn parse(text: &[u8], release: Release) -> Result<Vec<File<'_>>, Failure> {
     let mut reader = Reader {
         release,
-        rest: text,
+        lines: Lines::new(text),
         files: Vec::new(),
         open: false,
         header: false,
         source: None,
         named: false,
     };
-    while let Some(line) = reader.next_line() {
+    while let Some(line) = reader.lines.next() {
         reader.step(line)?;
     }
     Ok(reader.files)
@@ -140,7 +171,7 @@ pub fn parse(text: &[u8], release: Release) -> Result<Vec<File<'_>>, Failure> {
 
 struct Reader<'a> {
     release: Release,
-    rest: &'a [u8],
+    lines: Lines<'a>,
     files: Vec<File<'a>>,
     /// The last file still takes hunks.
     open: bool,
@@ -153,19 +184,6 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn next_line(&mut self) -> Option<&'a [u8]> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let end = self
-            .rest
-            .find_byte(b'\n')
-            .map_or(self.rest.len(), |at| at + 1);
-        let (line, rest) = self.rest.split_at_checked(end)?;
-        self.rest = rest;
-        Some(line)
-    }
-
     fn current(&mut self) -> Option<&mut File<'a>> {
         self.files.last_mut().filter(|_| self.open)
     }
@@ -323,12 +341,9 @@ impl<'a> Reader<'a> {
 
     /// Reads the lines of a hunk with so many lines of each side.
     fn hunk(&mut self, (source, target): (u64, u64)) -> Result<Hunk<'a>, Failure> {
-        let start = self.rest;
+        let start = self.lines.start;
         let (mut old, mut new) = (0, 0);
-        loop {
-            let Some(line) = self.next_line() else {
-                break;
-            };
+        while let Some(line) = self.lines.next() {
             match line.first() {
                 Some(b'+') => new += 1,
                 Some(b'-') => old += 1,
@@ -349,9 +364,10 @@ impl<'a> Reader<'a> {
         if old < source || new < target {
             return Err(Failure::HunkShorter);
         }
-        let length = start.len() - self.rest.len();
-        let body = start.get(..length).unwrap_or_default();
-        Ok(Hunk { body })
+        let body = self.lines.text.get(start..self.lines.start);
+        Ok(Hunk {
+            body: body.unwrap_or_default(),
+        })
     }
 }
 
@@ -375,7 +391,11 @@ fn git_names(line: &[u8], release: Release) -> Option<(&[u8], &[u8])> {
             let address = |name: &[u8]| name.rfind(b"://").is_some_and(|at| at + 3 < name.len());
             divide(names, |source, target| address(source) && address(target))
         })
-        .or_else(|| divide(names, |source, target| !source.is_empty() && !target.is_empty()))
+        .or_else(|| {
+            divide(names, |source, target| {
+                !source.is_empty() && !target.is_empty()
+            })
+        })
 }
 
 /// Divides at the last blank for which both parts are as wanted.
@@ -409,28 +429,30 @@ fn name_line<'a>(line: &'a [u8], start: &[u8], release: Release) -> Option<&'a [
 /// The two line counts of a hunk header.
 fn hunk_counts(line: &[u8]) -> Option<Result<(u64, u64), Failure>> {
     let rest = line.strip_prefix(b"@@ -")?;
-    let (source_start, source, rest) = range(rest)?;
-    let (target_start, target, rest) = range(rest.strip_prefix(b" +")?)?;
-    rest.starts_with(b" @@").then_some(())?;
-    let number = |text: Option<&[u8]>| match text {
-        None => Ok(1),
-        Some(text) => digits::value(text).ok_or(Failure::NumberTooLong),
-    };
-    Some((|| {
-        number(Some(source_start))?;
-        number(Some(target_start))?;
-        Ok((number(source)?, number(target)?))
-    })())
+    let (source, rest) = range(rest)?;
+    let (target, rest) = range(rest.strip_prefix(b" +")?)?;
+    let counts = || Ok((count(source)?, count(target)?));
+    rest.starts_with(b" @@").then(counts)
 }
 
+/// Where a side of a hunk starts and how many lines it has, as digits.
+type Range<'a> = (&'a [u8], Option<&'a [u8]>);
+
 /// `12,3` or `12`, and what follows.
-fn range(text: &[u8]) -> Option<(&[u8], Option<&[u8]>, &[u8])> {
+fn range(text: &[u8]) -> Option<(Range<'_>, &[u8])> {
     let (start, rest) = digits::run(text)?;
     let count = rest.strip_prefix(b",").and_then(digits::run);
     Some(match count {
-        Some((count, rest)) => (start, Some(count), rest),
-        None => (start, None, rest),
+        Some((count, rest)) => ((start, Some(count)), rest),
+        None => ((start, None), rest),
     })
+}
+
+/// How many lines: one where nothing is said.
+fn count((start, count): Range<'_>) -> Result<u64, Failure> {
+    let number = |text| digits::value(text).ok_or(Failure::NumberTooLong);
+    number(start)?;
+    count.map_or(Ok(1), number)
 }
 
 /// The names in `Binary files x and y differ`, `Binary file x has changed` and the like. A name ends at
@@ -441,9 +463,8 @@ fn binary_names(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
         .strip_prefix(b"s ")
         .or_else(|| rest.strip_prefix(b" "))?;
     let closed = |at: usize| {
-        after_time(text, at).is_some_and(|rest| {
-            rest.starts_with(b" differ") || rest.starts_with(b" has changed")
-        })
+        after_time(text, at)
+            .is_some_and(|rest| rest.starts_with(b" differ") || rest.starts_with(b" has changed"))
     };
     let tab = text.find_byte(b'\t').unwrap_or(text.len());
     let last = name_ends(text, 1).filter(|at| closed(*at)).last();
@@ -456,10 +477,10 @@ fn binary_names(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
         if rest.starts_with(b" and ") {
             let start = text.len() - rest.len() + 5;
             // Without this look ahead, many ` and ` would make the search quadratic.
-            if at == tab || last >= Some(start + 1) {
-                if let Some(end) = name_ends(text, start + 1).find(|end| closed(*end)) {
-                    return Some((source, text.get(start..end)));
-                }
+            if (at == tab || last >= Some(start + 1))
+                && let Some(end) = name_ends(text, start + 1).find(|end| closed(*end))
+            {
+                return Some((source, text.get(start..end)));
             }
         }
         if closed(at) {
@@ -472,9 +493,7 @@ fn binary_names(line: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
 /// Where a name may end: at blanks from `from` on, up to the first tab.
 fn name_ends(text: &[u8], from: usize) -> impl Iterator<Item = usize> {
     let rest = text.get(from..).unwrap_or_default();
-    let length = rest
-        .find_byteset(b"\t\n")
-        .map_or(rest.len(), |tab| tab + 1);
+    let length = rest.find_byteset(b"\t\n").map_or(rest.len(), |tab| tab + 1);
     let rest = rest.get(..length).unwrap_or_default();
     rest.iter()
         .enumerate()

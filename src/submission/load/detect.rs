@@ -73,7 +73,13 @@ fn first_entry(text: &[u8]) -> Option<(&[u8], u8)> {
 
 /// Looks like a row and not like a map from ids to patches.
 fn is_row(text: &[u8], key: &[u8]) -> bool {
-    const FIELDS: &[&str] = &["instance_id", "model_patch", "model_name_or_path", "repo", "patch"];
+    const FIELDS: &[&str] = &[
+        "instance_id",
+        "model_patch",
+        "model_name_or_path",
+        "repo",
+        "patch",
+    ];
     FIELDS.iter().any(|field| field.as_bytes() == key)
         || bstr::ByteSlice::contains_str(text, "\"instance_id\"")
 }

@@ -141,7 +141,9 @@ impl<R: BufRead> Source<R> {
     fn broken(&self, sink: Sink<'_>, what: &str) {
         sink(Item {
             line: self.line,
-            row: Err(format!("broken JSON: {what}; the rest of the file is not read")),
+            row: Err(format!(
+                "broken JSON: {what}; the rest of the file is not read"
+            )),
         });
     }
 }
@@ -261,7 +263,10 @@ pub(super) fn map<R: BufRead>(source: &mut Source<R>, sink: Sink<'_>) -> io::Res
             Some(b'"') => {}
             Some(b'}') => return Ok(()),
             other => {
-                let what = other.map_or("the object does not end", |_| "an id in quotes was expected");
+                let what = other.map_or(
+                    "the object does not end",
+                    |_| "an id in quotes was expected",
+                );
                 source.broken(sink, what);
                 return Ok(());
             }
@@ -329,7 +334,10 @@ mod tests {
         let mut source = Source::new(io::BufReader::with_capacity(3, text.as_bytes()));
         source.max = 40;
         let mut out = Vec::new();
-        lines(&mut source, &mut |item| out.push((item.line, item.row.is_ok()))).unwrap();
+        lines(&mut source, &mut |item| {
+            out.push((item.line, item.row.is_ok()))
+        })
+        .unwrap();
         out
     }
 
@@ -352,13 +360,18 @@ mod tests {
         /// Where the buffers end makes no difference.
         #[test]
         fn any_buffer_size(size in 1usize..40, text in "[\\[\\]{}\",:\\\\a\n ]{0,60}") {
-            type Reader = fn(&mut Source<io::BufReader<&[u8]>>, Sink<'_>) -> io::Result<()>;
-            let readers: [Reader; 4] = [lines, list, map, objects];
-            for read in readers {
+            for shape in 0..4 {
                 let with = |size: usize| {
                     let mut source = Source::new(io::BufReader::with_capacity(size, text.as_bytes()));
                     let mut out = Vec::new();
-                    read(&mut source, &mut |item| out.push((item.line, item.row.map(|r| r.id)))).unwrap();
+                    let sink = &mut |item: Item| out.push((item.line, item.row.map(|r| r.id)));
+                    match shape {
+                        0 => lines(&mut source, sink),
+                        1 => list(&mut source, sink),
+                        2 => map(&mut source, sink),
+                        _ => objects(&mut source, sink),
+                    }
+                    .unwrap();
                     out
                 };
                 prop_assert_eq!(with(size), with(1000));

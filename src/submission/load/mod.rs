@@ -89,7 +89,10 @@ pub(super) fn open(path: &Path) -> Result<File> {
         _ => Error::io(path, error),
     })?;
     if !meta.is_file() {
-        return Err(missing("is no file", "name a JSON, JSON lines or Parquet file"));
+        return Err(missing(
+            "is no file",
+            "name a JSON, JSON lines or Parquet file",
+        ));
     }
     File::open(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::PermissionDenied => missing("may not be read", "check its permissions"),
@@ -130,8 +133,11 @@ fn read_parquet(path: &Path, _: File, _: &mut dyn FnMut(Item)) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// What is read from a file with this content: line and id, or line and reason.
-    fn read(content: &[u8]) -> (Format, Vec<(u64, std::result::Result<String, String>)>) {
+    /// A line, and the id or what is wrong.
+    type Seen = (u64, std::result::Result<String, String>);
+
+    /// What is read from a file with this content.
+    fn read(content: &[u8]) -> (Format, Vec<Seen>) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rows");
         std::fs::write(&path, content).unwrap();
@@ -185,17 +191,25 @@ mod tests {
 
     #[test]
     fn broken_rows_are_reported_and_passed_over() {
-        let (format, rows) = ids(&format!("{A}\n{{\"instance_id\": \"b\n[1]\n3\nnull\n{{}}\n{B}\n"));
+        let (format, rows) = ids(&format!(
+            "{A}\n{{\"instance_id\": \"b\n[1]\n3\nnull\n{{}}\n{B}\n"
+        ));
         assert_eq!(format, Format::Jsonl);
         assert_eq!(rows.len(), 7);
-        let good: Vec<u64> = rows.iter().filter(|r| !r.1.starts_with('!')).map(|r| r.0).collect();
+        let good: Vec<u64> = rows
+            .iter()
+            .filter(|r| !r.1.starts_with('!'))
+            .map(|r| r.0)
+            .collect();
         assert_eq!(good, [1, 7]);
         // The first line is cut off.
         let (format, rows) = ids(&format!("{{\"instance_id\": \"x\", \"mod\n{A}\n"));
         assert_eq!(format, Format::Jsonl);
         assert!(rows[0].1.starts_with('!') && rows[1] == (2, "a".to_owned()));
         // A list with an element that is no row, and one that breaks off.
-        let (_, rows) = ids(&format!("[{A}, 3, {{\"a\" 1}}, {B}, {{\"instance_id\": \"c\""));
+        let (_, rows) = ids(&format!(
+            "[{A}, 3, {{\"a\" 1}}, {B}, {{\"instance_id\": \"c\""
+        ));
         let text: Vec<&str> = rows.iter().map(|r| r.1.get(..1).unwrap()).collect();
         assert_eq!(text, ["a", "!", "!", "7", "!"]);
         let (_, rows) = ids(&format!("[{A} {B}]"));
@@ -206,7 +220,10 @@ mod tests {
     #[test]
     fn odd_ids_and_fields() {
         for (row, want) in [
-            (r#"{"instance_id": 12345678901234567890}"#, "12345678901234567890"),
+            (
+                r#"{"instance_id": 12345678901234567890}"#,
+                "12345678901234567890",
+            ),
             (r#"{"instance_id": -3}"#, "-3"),
             (r#"{"instance_id": 1.5}"#, "! "),
             (r#"{"instance_id": true}"#, "! "),
@@ -229,11 +246,17 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_and_lone_surrogates() {
-        let (_, rows) = read(b"{\"instance_id\": \"a\", \"model_patch\": \"\xff\"}\n{\"instance_id\": \"\xff\"}\n");
+        let (_, rows) = read(
+            b"{\"instance_id\": \"a\", \"model_patch\": \"\xff\"}\n{\"instance_id\": \"\xff\"}\n",
+        );
         assert!(rows[0].1.is_ok() && rows[1].1.is_err());
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rows");
-        std::fs::write(&path, r#"{"instance_id": "a", "model_patch": "\ud800\u00e9"}"#).unwrap();
+        std::fs::write(
+            &path,
+            r#"{"instance_id": "a", "model_patch": "\ud800\u00e9"}"#,
+        )
+        .unwrap();
         let mut patch = None;
         read_rows(&path, &mut |item| patch = item.row.unwrap().prediction).unwrap();
         assert_eq!(patch.unwrap(), b"\xed\xa0\x80\xc3\xa9".as_slice());
@@ -242,7 +265,10 @@ mod tests {
     #[test]
     fn nothing_to_read() {
         for content in ["", "\n\n", "[]", "{}", "[ ]\n", "{\n}\n"] {
-            assert!(ids(content).1.iter().all(|r| r.1.starts_with('!')), "{content}");
+            assert!(
+                ids(content).1.iter().all(|r| r.1.starts_with('!')),
+                "{content}"
+            );
         }
         let dir = tempfile::tempdir().unwrap();
         let code = |path: &Path| read_rows(path, &mut |_| {}).unwrap_err().exit_code();

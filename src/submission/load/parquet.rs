@@ -29,11 +29,13 @@ const COLUMNS: &[&str] = &[
 /// # Errors
 /// When the file is damaged; the rows before the damage were handed on.
 pub(super) fn rows(path: &Path, file: File, sink: &mut dyn FnMut(Item)) -> Result<()> {
-    let bad = |what: String| Error::BadData {
+    let bad = |what: String| {
+        Error::BadData {
         path: path.to_owned(),
         line: None,
         what,
         fix: "the Parquet file is damaged, or written in a way that is not understood; convert it to JSON lines".to_owned(),
+    }
     };
     // The reader checks less than hostile files demand; what it does not check, it stops at.
     catch_unwind(AssertUnwindSafe(|| read(file, sink)))

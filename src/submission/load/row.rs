@@ -70,6 +70,40 @@ fn short(error: &serde_json::Error) -> String {
     format!("broken JSON: {text}")
 }
 
+/// The fields that are read.
+const FIELDS: &[&str] = &[
+    "instance_id",
+    "model_patch",
+    "prediction",
+    "patch",
+    "test_patch",
+    "problem_statement",
+    "resolved",
+];
+
+/// One of [`FIELDS`], or nothing.
+struct Key(&'static str);
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+        impl Visitor<'_> for KeyVisitor {
+            type Value = Key;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Key, E> {
+                self.visit_bytes(name.as_bytes())
+            }
+            fn visit_bytes<E: serde::de::Error>(self, name: &[u8]) -> Result<Key, E> {
+                let known = FIELDS.iter().find(|field| field.as_bytes() == name);
+                Ok(Key(known.copied().unwrap_or_default()))
+            }
+        }
+        deserializer.deserialize_bytes(KeyVisitor)
+    }
+}
+
 /// A text or null.
 struct Text(Option<BString>);
 
@@ -129,24 +163,24 @@ impl<'de> Visitor<'de> for RowVisitor {
         let mut row = Row::default();
         let mut other = None;
         // Of a key that comes twice, the last counts, as everywhere in Python.
-        while let Some(key) = map.next_key::<BString>()? {
-            match key.as_slice() {
-                b"instance_id" => row.id = map.next_value::<Id>()?.0,
-                b"model_patch" => {
+        while let Some(key) = map.next_key::<Key>()? {
+            match key.0 {
+                "instance_id" => row.id = map.next_value::<Id>()?.0,
+                "model_patch" => {
                     row.prediction = text(&mut map, "model_patch")?;
                     row.has_prediction = true;
                 }
-                b"prediction" => other = Some(text(&mut map, "prediction")?),
-                b"patch" => row.patch = text(&mut map, "patch")?,
-                b"test_patch" => {
+                "prediction" => other = Some(text(&mut map, "prediction")?),
+                "patch" => row.patch = text(&mut map, "patch")?,
+                "test_patch" => {
                     row.test_patch = text(&mut map, "test_patch")?;
                     row.has_dataset_fields = true;
                 }
-                b"problem_statement" => {
+                "problem_statement" => {
                     map.next_value::<IgnoredAny>()?;
                     row.has_dataset_fields = true;
                 }
-                b"resolved" => row.resolved = map.next_value::<Flag>()?.0,
+                "resolved" => row.resolved = map.next_value::<Flag>()?.0,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -195,7 +229,10 @@ impl<'de> Deserialize<'de> for Flag {
             fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
                 Ok(None)
             }
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(
+                self,
+                mut seq: A,
+            ) -> Result<Self::Value, A::Error> {
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
                 Ok(None)
             }

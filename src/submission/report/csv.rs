@@ -96,9 +96,9 @@ fn write_row<W: Write>(table: &mut csv::Writer<W>, cells: &[String]) -> io::Resu
 
 /// A cell that no spreadsheet computes.
 fn harmless(cell: &str) -> Cow<'_, str> {
-    let computes = cell
-        .trim_start()
-        .starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
+    let computes = cell.trim_start().starts_with([
+        '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
+    ]);
     if computes || cell.starts_with(['\t', '\r', '\n']) {
         Cow::Owned(format!("'{cell}"))
     } else {
@@ -174,7 +174,12 @@ fn submission_cells(s: &Submission<'_>) -> Vec<String> {
         format!("{:.6}", s.large.expected),
         s.tests.matches.to_string(),
         optional(s.resolved.as_ref().map(|r| r.instances)),
-        optional(s.resolved.as_ref().and_then(|r| r.rate).map(|r| format!("{r:.6}"))),
+        optional(
+            s.resolved
+                .as_ref()
+                .and_then(|r| r.rate)
+                .map(|r| format!("{r:.6}")),
+        ),
         s.all_rows.blog_matches.to_string(),
         s.outside.blog_matches.to_string(),
     ]);

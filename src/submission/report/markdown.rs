@@ -114,7 +114,12 @@ fn spread(name: &str, s: &Spread, out: &mut dyn Write) -> io::Result<()> {
             format!(" ({} to {})", percent(Some(low)), percent(Some(high)))
         })
     };
-    write!(out, "- {name}: average {}{}", percent(s.average), range(s.range))?;
+    write!(
+        out,
+        "- {name}: average {}{}",
+        percent(s.average),
+        range(s.range)
+    )?;
     if !s.outliers.is_empty() {
         let names: Vec<String> = s.outliers.iter().map(|name| cell(name)).collect();
         write!(
@@ -142,7 +147,12 @@ fn spread(name: &str, s: &Spread, out: &mut dyn Write) -> io::Result<()> {
 fn submission(s: &Submission<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n## {}\n", cell(&s.name))?;
     for flag in &s.flags {
-        writeln!(out, "- **{}**: {}", cell(flag.flag.name()), cell(&flag.text))?;
+        writeln!(
+            out,
+            "- **{}**: {}",
+            cell(flag.flag.name()),
+            cell(&flag.text)
+        )?;
     }
     writeln!(out, "- Rates are of {}.", s.denominator_words)?;
     for (name, kind) in &s.unparsable_kinds {
@@ -202,7 +212,15 @@ fn matches(matches: &[Match<'_>], style: Style, out: &mut dyn Write) -> io::Resu
             Some(false) => write!(out, ", not resolved")?,
             None => {}
         }
-        writeln!(out, "{}\n", if found.in_split { "" } else { ", outside the split" })?;
+        writeln!(
+            out,
+            "{}\n",
+            if found.in_split {
+                ""
+            } else {
+                ", outside the split"
+            }
+        )?;
         let files = found.hunks.files();
         let (lines, more) = shown_hunks(&files, style);
         // An indented block, which no line can end.

@@ -46,13 +46,19 @@ fn inputs(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         inputs.gold_instances,
         inputs.split_size,
         if inputs.split_without_gold > 0 {
-            format!(", {} of them without a gold patch", inputs.split_without_gold)
+            format!(
+                ", {} of them without a gold patch",
+                inputs.split_without_gold
+            )
         } else {
             String::new()
         }
     )?;
     for (what, ids) in [
-        ("gold patches that cannot be compared", inputs.gold_unusable.clone()),
+        (
+            "gold patches that cannot be compared",
+            inputs.gold_unusable.clone(),
+        ),
         (
             "instances with two different gold patches (the first counts)",
             inputs.gold_conflicting.iter().map(String::as_str).collect(),
@@ -86,7 +92,12 @@ fn inputs(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn head(s: &Submission<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", for_terminal(&s.name))?;
     for flag in &s.flags {
-        writeln!(out, "  FLAG {}: {}", flag.flag.name(), for_terminal(&flag.text))?;
+        writeln!(
+            out,
+            "  FLAG {}: {}",
+            flag.flag.name(),
+            for_terminal(&flag.text)
+        )?;
     }
     Ok(())
 }
@@ -119,10 +130,19 @@ fn counts(s: &Submission<'_>, report: &Report<'_>, out: &mut dyn Write) -> io::R
             .iter()
             .map(|(name, n)| format!("{name} {} ({} read tolerantly)", n.count, n.repaired))
             .collect();
-        writeln!(out, "  unidiff fails on {}: {}", s.unparsable, kinds.join(", "))?;
+        writeln!(
+            out,
+            "  unidiff fails on {}: {}",
+            s.unparsable,
+            kinds.join(", ")
+        )?;
     }
     if s.no_change_found > 0 {
-        writeln!(out, "  no change to a file in {} predictions", s.no_change_found)?;
+        writeln!(
+            out,
+            "  no change to a file in {} predictions",
+            s.no_change_found
+        )?;
     }
     if s.broken_rows > 0 {
         writeln!(out, "  {} lines are no prediction:", s.broken_rows)?;
@@ -152,19 +172,38 @@ fn rate(name: &str, rate: Rate, of: u64, out: &mut dyn Write) -> io::Result<()> 
             100.0 * high
         )
     });
-    writeln!(out, "    {name:<42} {:>6} of {of:<6}{interval}", rate.matches)
+    writeln!(
+        out,
+        "    {name:<42} {:>6} of {of:<6}{interval}",
+        rate.matches
+    )
 }
 
 fn rates(s: &Submission<'_>, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let n = s.denominator;
     rate("published rule (unidiff, bit for bit)", s.blog, n, out)?;
-    rate("  once the final newline is repaired", s.blog_newline, n, out)?;
+    rate(
+        "  once the final newline is repaired",
+        s.blog_newline,
+        n,
+        out,
+    )?;
     rate("  without context, read tolerantly", s.no_context, n, out)?;
     rate("robust rule", s.robust, n, out)?;
     let split = report.inputs.split_size;
     if split != n {
-        rate("published rule, of the whole split", s.blog_of_split, split, out)?;
-        rate("robust rule, of the whole split", s.robust_of_split, split, out)?;
+        rate(
+            "published rule, of the whole split",
+            s.blog_of_split,
+            split,
+            out,
+        )?;
+        rate(
+            "robust rule, of the whole split",
+            s.robust_of_split,
+            split,
+            out,
+        )?;
     }
     let all = s.all_rows;
     if s.outside_split > 0 || s.duplicates > 0 {
@@ -230,7 +269,11 @@ fn sizes(s: &Submission<'_>, out: &mut dyn Write) -> io::Result<()> {
             class.blog,
             class.robust,
             number(class.expected),
-            if class.extrapolated { "  extrapolated" } else { "" }
+            if class.extrapolated {
+                "  extrapolated"
+            } else {
+                ""
+            }
         )?;
     }
     Ok(())
@@ -270,7 +313,11 @@ fn matches(s: &Submission<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     if s.matches.is_empty() {
         return Ok(());
     }
-    writeln!(out, "  {} matching instances, the largest gold patch first:", s.matches.len())?;
+    writeln!(
+        out,
+        "  {} matching instances, the largest gold patch first:",
+        s.matches.len()
+    )?;
     for found in &s.matches {
         write!(
             out,
@@ -288,7 +335,15 @@ fn matches(s: &Submission<'_>, style: Style, out: &mut dyn Write) -> io::Result<
             Some(false) => write!(out, ", NOT resolved")?,
             None => {}
         }
-        writeln!(out, "{}", if found.in_split { "" } else { ", outside the split" })?;
+        writeln!(
+            out,
+            "{}",
+            if found.in_split {
+                ""
+            } else {
+                ", outside the split"
+            }
+        )?;
         let files = found.hunks.files();
         let (lines, more) = shown_hunks(&files, style);
         for line in lines {
@@ -302,7 +357,11 @@ fn matches(s: &Submission<'_>, style: Style, out: &mut dyn Write) -> io::Result<
 }
 
 fn population(population: &Population, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{} submissions beside each other", population.submissions)?;
+    writeln!(
+        out,
+        "{} submissions beside each other",
+        population.submissions
+    )?;
     for (name, spread) in [
         ("published rule", &population.blog),
         ("robust rule", &population.robust),
@@ -318,7 +377,12 @@ fn spread(name: &str, s: &Spread, out: &mut dyn Write) -> io::Result<()> {
             format!(" ({} to {})", percent(Some(low)), percent(Some(high)))
         })
     };
-    write!(out, "  {name}: average {}{}", percent(s.average), range(s.range))?;
+    write!(
+        out,
+        "  {name}: average {}{}",
+        percent(s.average),
+        range(s.range)
+    )?;
     if !s.outliers.is_empty() {
         let names: Vec<_> = s.outliers.iter().map(|name| for_terminal(name)).collect();
         write!(
@@ -348,7 +412,11 @@ fn spread(name: &str, s: &Spread, out: &mut dyn Write) -> io::Result<()> {
             for_terminal(&test.name),
             test.z.unwrap_or_default(),
             test.p.map_or_else(|| "-".to_owned(), number),
-            if test.significant { "  significant" } else { "" }
+            if test.significant {
+                "  significant"
+            } else {
+                ""
+            }
         )?;
     }
     Ok(())
