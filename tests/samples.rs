@@ -132,3 +132,83 @@ fn output_is_the_same_every_time() {
     assert_eq!(audit("json", &runs), audit("json", &runs));
     assert_eq!(audit("text", &runs), audit("text", &runs));
 }
+
+#[test]
+fn the_readme_shows_what_the_program_prints() {
+    let readme = include_str!("../README.md");
+    for run in [
+        "S1-cursor-composer2-long-2031-04-12",
+        "S1-claude-opus-max-long-20310412",
+    ] {
+        let (_, bytes) = audit("text", &[run]);
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(
+            readme.contains(text.trim_end()),
+            "README and output differ:\n{text}"
+        );
+    }
+}
+
+#[test]
+fn links_between_the_documents_lead_somewhere() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut checked = 0;
+    for file in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/rules.md",
+        "docs/verdict.md",
+        "docs/similarity.md",
+        "docs/score.md",
+        "docs/exact-match.md",
+    ] {
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        let folder = root.join(file).parent().unwrap().to_owned();
+        for link in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
+            let path = link.split('#').next().unwrap_or_default();
+            if path.is_empty() || link.contains("://") {
+                continue;
+            }
+            assert!(folder.join(path).exists(), "{file}: {link}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 3, "{checked} links");
+}
+
+#[test]
+fn a_run_that_failed_is_a_record_too() {
+    let (code, bytes) = audit("json", &["no-such-run"]);
+    let report: Value = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(code, 66);
+    assert_eq!(report["runs"][0]["verdict"], Value::Null);
+    assert!(report["runs"][0]["error"].is_string());
+    let schema: Value = serde_json::from_str(include_str!("../docs/report.schema.json")).unwrap();
+    assert!(
+        jsonschema::validator_for(&schema)
+            .unwrap()
+            .is_valid(&report)
+    );
+}
+
+#[test]
+fn colours_are_there_when_asked_for_and_never_in_a_pipe() {
+    let run = format!(
+        "{}/samples/experiment/{}",
+        env!("CARGO_MANIFEST_DIR"),
+        SAMPLES[0].0
+    );
+    let plain = trace_audit(&[run.clone()]);
+    let coloured = trace_audit(&["--color".to_owned(), "always".to_owned(), run]);
+    assert!(!plain.stdout.contains(&0x1b));
+    assert!(
+        coloured
+            .stdout
+            .windows(5)
+            .any(|w| w == b"\x1b[32m" || w == b"\x1b[1m\x1b")
+    );
+}

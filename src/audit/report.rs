@@ -121,7 +121,7 @@ fn unchecked_parts(inputs: &RunInputs, facts: &RunFacts) -> Vec<String> {
     if facts.sources.gt.is_none() {
         out.push("similarity (there is no ground truth)".to_owned());
     }
-    if facts.measures.patch == PatchState::Absent {
+    if facts.sources.patch.is_none() && facts.measures.patch == PatchState::Absent {
         out.push("similarity (there is no patch and no work tree)".to_owned());
     }
     if inputs.task_facts.pull_request.is_none() && inputs.task_facts.gt_commit.is_none() {

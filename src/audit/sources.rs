@@ -10,8 +10,8 @@ use crate::patch::diff::{diff, is_binary};
 use crate::patch::model::{FilePatch, FileStatus, Patch};
 use crate::patch::tree::DirTree;
 use crate::patch::{
-    AgentPatch, Base, BaseInfo, BaseRequest, BaseTree, Fit, GtPatch, choose_base, fits, load_gt,
-    load_patch, worktree_patch,
+    AgentPatch, Base, BaseInfo, BaseRequest, BaseTree, Fit, GtPatch, TreeFlags, choose_base, fits,
+    load_gt, load_patch, worktree_patch,
 };
 use crate::similarity::generated::FileSource;
 use crate::similarity::normalise::squeeze;
@@ -108,8 +108,13 @@ impl Sources {
         let gt = self.gt.as_ref().map(|gt| &gt.patch);
         let excluded = excluded_names(inputs, dir)?;
         let AgentPatch {
-            patch, problems, ..
+            patch,
+            problems,
+            flags,
+            ..
         } = worktree_patch(dir, &base, &excluded, gt)?;
+        refuse_closed(&flags, dir, inputs.base_tree.as_deref())?;
+        let unseen = gt.map(|gt| not_compared(gt, &flags)).unwrap_or_default();
         self.problems.extend(problems);
         match &base.tree {
             None => {
@@ -126,6 +131,14 @@ impl Sources {
                     self.preapplied_lines = lines;
                 }
                 self.take_patch(patch);
+                if !unseen.is_empty() {
+                    // What could not be looked at is not unchanged.
+                    self.patch_state = PatchState::Absent;
+                    self.unchecked.push(format!(
+                        "files of the ground truth in the work tree that could not be compared: {}",
+                        unseen.join(", ")
+                    ));
+                }
             }
         }
         self.base = Some(base);
@@ -141,6 +154,56 @@ impl Sources {
     pub(super) fn base_info(&self) -> Option<&BaseInfo> {
         self.base.as_ref().map(|b| &b.info)
     }
+}
+
+/// A file that may not be opened is not an unchanged file: whoever audits has to open it first.
+fn refuse_closed(flags: &TreeFlags, run: &Path, base: Option<&Path>) -> Result<()> {
+    for path in &flags.unreadable {
+        let relative = path.to_os_str_lossy();
+        for root in [Some(run), base].into_iter().flatten() {
+            let file = root.join(Path::new(&relative));
+            let denied = std::fs::symlink_metadata(&file)
+                .and_then(|meta| match meta.is_dir() {
+                    true => std::fs::read_dir(&file).map(|_| ()),
+                    false if meta.is_file() => std::fs::File::open(&file).map(|_| ()),
+                    false => Ok(()),
+                })
+                .is_err_and(|e| e.kind() == std::io::ErrorKind::PermissionDenied);
+            if denied {
+                return Err(Error::InputMissing {
+                    path: file,
+                    what: "it may not be read, so it cannot be told whether it was changed"
+                        .to_owned(),
+                    fix: format!("to open it: chmod -R u+rX {}", shell_quoted(root)),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn shell_quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+}
+
+/// Files of the GT that stand in the work tree and could not be compared: links that lead out of it,
+/// pipes and devices, files too large or broken.
+fn not_compared(gt: &Patch, flags: &TreeFlags) -> Vec<String> {
+    let unseen: BTreeSet<&BString> = [
+        &flags.links_outside,
+        &flags.special,
+        &flags.oversized,
+        &flags.unreadable,
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    gt.files
+        .iter()
+        .map(FilePatch::path)
+        .filter(|path| unseen.contains(path))
+        .map(ToString::to_string)
+        .collect()
 }
 
 /// The files that the GT names, as they lie in the work tree, every line as if added: without a base,

@@ -122,18 +122,19 @@ pub(crate) fn run(args: &AuditArgs, terminal: &mut Terminal) -> anyhow::Result<u
         }
         .into());
     }
-    let several = targets.len() > 1;
+    // Rules and policy are the same for all runs: a mistake in them is not one run's fault.
+    let config = Config::find(
+        targets.first().copied().flatten(),
+        args.inputs.config.as_deref(),
+    )?;
+    let rules = load_rules(args, &config)?;
+    let policy = Policy::load(&policy_name(args, &config))?;
+    let auditor = Auditor::new(&rules, &policy, lang(args));
     let mut runs = Vec::new();
     let mut first_error = None;
-    let mut tool = None;
     for target in targets {
-        match audit_one(args, target) {
-            Ok((report, info)) => {
-                tool.get_or_insert(info);
-                runs.push(report);
-            }
-            // One run: its error is the answer. Several: the others still count.
-            Err(error) if !several => return Err(error.into()),
+        match audit_one(args, &auditor, target) {
+            Ok(report) => runs.push(report),
             Err(error) => {
                 let path = target.map_or_else(String::new, |p| p.display().to_string());
                 runs.push(RunReport::failed(
@@ -145,29 +146,31 @@ pub(crate) fn run(args: &AuditArgs, terminal: &mut Terminal) -> anyhow::Result<u
             }
         }
     }
-    let Some(tool) = tool else {
-        // Not one run could be judged.
-        return Err(first_error.map_or_else(|| anyhow::anyhow!("no run was judged"), Into::into));
-    };
+    // One run, read by a person: its error is the whole answer.
+    if let [run] = runs.as_slice()
+        && run.verdict.is_none()
+        && args.format == "text"
+        && let Some(error) = first_error
+    {
+        return Err(error.into());
+    }
     let code = exit_code(&runs, &args.fail_on, first_error.as_ref());
-    let report = AuditReport::new(tool, runs);
+    let report = AuditReport::new(auditor.tool(), runs);
     write(args, &report, terminal)?;
     Ok(code)
 }
 
-fn audit_one(
-    args: &AuditArgs,
-    target: Option<&Path>,
-) -> Result<(RunReport, report::model::ToolInfo)> {
-    let config = Config::find(target, args.inputs.config.as_deref())?;
+fn load_rules(args: &AuditArgs, config: &Config) -> Result<RuleSet> {
     let mut dirs = config.rules.clone();
     dirs.extend(args.rules.iter().cloned());
-    let rules = RuleSet::load(&dirs)?;
-    let policy = Policy::load(&policy_name(args, &config))?;
+    RuleSet::load(&dirs)
+}
+
+fn audit_one(args: &AuditArgs, auditor: &Auditor<'_>, target: Option<&Path>) -> Result<RunReport> {
+    let config = Config::find(target, args.inputs.config.as_deref())?;
     let inputs = discover(target, &args.inputs.options(), &config)?;
-    let auditor = Auditor::new(&rules, &policy, lang(args));
     let facts = auditor.facts(&inputs)?;
-    Ok((auditor.judge(&inputs, &facts), auditor.tool()))
+    Ok(auditor.judge(&inputs, &facts))
 }
 
 /// The flag, else the configuration, else the default.

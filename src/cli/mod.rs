@@ -2,6 +2,7 @@
 
 mod audit;
 mod events;
+mod exact_match;
 mod init;
 mod output;
 mod rules;
@@ -55,6 +56,8 @@ enum Command {
     Events(events::EventsArgs),
     /// List the rules and run their tests
     Rules(rules::RulesArgs),
+    /// Compare submissions of a benchmark with its gold patches
+    ExactMatch(exact_match::ExactMatchArgs),
     /// Recompute a score table without the leaked runs
     Score(score::ScoreArgs),
     /// Write a commented trace-audit.toml
@@ -97,6 +100,7 @@ fn run(
         Some(Command::Audit(args)) => audit::run(&args, terminal),
         Some(Command::Events(args)) => events::run(&args, terminal),
         Some(Command::Rules(args)) => rules::run(&args, terminal),
+        Some(Command::ExactMatch(args)) => exact_match::run(&args, terminal),
         Some(Command::Score(args)) => score::run(&args, terminal),
         Some(Command::Init(args)) => init::run(&args, terminal),
     }

@@ -64,7 +64,7 @@ impl Terminal {
 
     /// Why the command failed.
     pub(crate) fn error(&self, error: &anyhow::Error) {
-        let text = format!("{error:#}");
+        let text = error.to_string();
         // Diagnostics of rule files bring the word with them.
         self.stderr("error", text.strip_prefix("error: ").unwrap_or(&text));
     }

@@ -36,7 +36,7 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) scores: Vec<PathBuf>,
 
-    /// Verdicts of an audit (`trace-audit sweep -f jsonl`, or json)
+    /// Verdicts of an audit (`trace-audit RUN... --format jsonl`, or json)
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) audit: Vec<PathBuf>,
 

@@ -87,7 +87,11 @@ fn headline(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> 
         parts.push(words::reason(*reason, lang).to_owned());
     }
     if !run.causes.is_empty() && verdict != Verdict::Clean {
-        let names: Vec<_> = run.causes.iter().map(|c| c.name()).collect();
+        let names: Vec<_> = run
+            .causes
+            .iter()
+            .map(|c| phrases::cause(lang, *c))
+            .collect();
         parts.push(format!(
             "{} {}",
             lang.pick("cause", "原因"),
@@ -101,7 +105,7 @@ fn headline(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> 
             phrases::confidence(lang, confidence)
         ));
     }
-    write!(out, "{}", parts.join(lang.pick(", ", ",")))?;
+    write!(out, "{}", parts.join(lang.pick(", ", "，")))?;
     if let (Some(clause), Some(label)) = (run.clause, run.author_label) {
         write!(
             out,
@@ -133,8 +137,8 @@ fn verdict_paint(verdict: Verdict) -> Paint {
 /// What met the clause; with `--verbose` also the clause that was missed by least.
 fn write_reason(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
     if let Some(conditions) = &run.words.conditions {
-        let because = style.lang.pick("because", "因为");
-        writeln!(out, "  {because} {}", for_terminal(conditions))?;
+        let because = style.lang.pick("because ", "因为");
+        writeln!(out, "  {because}{}", for_terminal(conditions))?;
     }
     match &run.words.missed {
         Some(missed) if style.verbose => writeln!(out, "  {}", for_terminal(missed)),
@@ -164,7 +168,7 @@ fn write_similarity(
                 s.longest_run
             ),
             Lang::Zh => format!(
-                "补丁含有参考的 {1} 个特征行中的 {0} 个;包含度 {2},Jaccard {3},12 词元组 {4},最长一致段 {5} 行",
+                "补丁含有参考的 {1} 个特征行中的 {0} 个；包含度 {2}，Jaccard {3}，12 词元组 {4}，最长一致段 {5} 行",
                 s.u_ratio.num,
                 s.u_ratio.den,
                 share(s.containment),
@@ -203,7 +207,7 @@ fn identical_files(lang: Lang, s: &Similarity) -> String {
             } else {
                 format!("足以单独判断的 {eligible} 个中有 {judged} 个")
             };
-            format!("{all} 个手写文件中 {same} 个一致({alone})")
+            format!("{all} 个手写文件中 {same} 个一致（{alone}）")
         }
     }
 }
@@ -262,7 +266,7 @@ fn more(lang: Lang, all: usize, shown: usize, what: &str, out: &mut dyn Write) -
     }
     match lang {
         Lang::En => writeln!(out, "    {DIM}… and {left} more {what} (-v){DIM:#}"),
-        Lang::Zh => writeln!(out, "    {DIM}……另有 {left} {what}(-v){DIM:#}"),
+        Lang::Zh => writeln!(out, "    {DIM}……另有 {left} {what}（-v）{DIM:#}"),
     }
 }
 
@@ -338,7 +342,7 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
         finding.line,
         finding.channel,
         for_terminal(&cut(&finding.excerpt, EXCERPT)),
-        notes.join(", ")
+        notes.join(lang.pick(", ", "，"))
     )
 }
 
@@ -407,7 +411,7 @@ fn ledger_line(lang: Lang, ledger: &Ledger) -> Option<String> {
         .collect();
     Some(match lang {
         Lang::En => format!("of {total} added lines: {}", words.join(", ")),
-        Lang::Zh => format!("新增 {total} 行:{}", words.join(",")),
+        Lang::Zh => format!("新增 {total} 行：{}", words.join("，")),
     })
 }
 
@@ -446,16 +450,12 @@ fn write_flags(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<(
     if run.flags.is_empty() {
         return Ok(());
     }
-    let flags: Vec<_> = run
-        .flags
-        .iter()
-        .map(|f| f.name().replace('_', " "))
-        .collect();
+    let flags: Vec<_> = run.flags.iter().map(|f| phrases::flag(lang, *f)).collect();
     writeln!(
         out,
-        "  {}: {}",
-        lang.pick("flags", "标记"),
-        flags.join(", ")
+        "  {}{}",
+        lang.pick("flags: ", "标记："),
+        flags.join(lang.pick(", ", "、"))
     )
 }
 
@@ -465,17 +465,17 @@ fn write_limits(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Resul
         let list: Vec<_> = run.unchecked.iter().map(|u| for_terminal(u)).collect();
         writeln!(
             out,
-            "  {DIM}{}:{DIM:#} {}",
-            lang.pick("could not check", "无法检查"),
-            list.join("; ")
+            "  {DIM}{}{DIM:#}{}",
+            lang.pick("could not check: ", "无法检查："),
+            list.join(lang.pick("; ", "；"))
         )?;
     }
     let notes = run.notes.iter().filter(|_| style.verbose);
     for problem in run.problems.iter().chain(notes) {
         writeln!(
             out,
-            "  {DIM}{}:{DIM:#} {}",
-            lang.pick("note", "注意"),
+            "  {DIM}{}{DIM:#}{}",
+            lang.pick("note: ", "注意："),
             for_terminal(problem)
         )?;
     }

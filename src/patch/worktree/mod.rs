@@ -99,6 +99,8 @@ pub fn worktree_patch(
         let mut maker = Maker::new(root, tree.as_ref(), exclude, gt)?;
         agent.patch.files = maker.files();
         agent.flags = maker.flags;
+        let closed = maker.walked.unreadable.iter().map(|(path, _)| path.clone());
+        agent.flags.unreadable.extend(closed);
         agent.problems.extend(maker.walked.problems());
         agent.problems.extend(agent.flags.problems());
     }
