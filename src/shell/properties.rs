@@ -260,55 +260,58 @@ fn started(script: &str) -> Option<Vec<Vec<String>>> {
     Some(commands.collect())
 }
 
+/// Words of scripts; those that assign change nothing.
+const WORDS: &[&str] = &[
+    "git",
+    "show",
+    "X",
+    "'a b'",
+    "\"$x\"",
+    "$x",
+    "a\\ b",
+    "${x:-d}",
+    "$(git log)",
+    "`ls`",
+    "<(cat f)",
+    "{a,b}",
+    "$'\\n'",
+    "a=b",
+    "-x",
+    "#c",
+    "if",
+    "done",
+    "}",
+    "!",
+    "*.py",
+    "[",
+    "]]",
+    "case",
+    "2",
+    "é",
+    "$((1+2))",
+    "\"$(echo \")\")\"",
+    "a'b'\"c\"",
+    "eval",
+    "command",
+    "$p",
+    "\"${arr[@]}\"",
+    "\"$(echo git show)\"",
+    "$(printf '%s ' a b)",
+    "${p:0:1}${p#g}",
+    ". /dev/stdin <<< 'git log' ;",
+    "eval 'x=v\\ w ; git $x' ;",
+    "read p <<< git ;",
+    "set -- q 'r s' ;",
+    "$2",
+    "cd . ;",
+];
+
 /// Scripts that are mostly well formed.
 ///
 /// Assignments in them change nothing: which branch is taken, and so which value a variable has
 /// afterwards, is not followed.
 fn grammatical() -> impl Strategy<Value = String> {
-    let word = prop::sample::select(vec![
-        "git",
-        "show",
-        "X",
-        "'a b'",
-        "\"$x\"",
-        "$x",
-        "a\\ b",
-        "${x:-d}",
-        "$(git log)",
-        "`ls`",
-        "<(cat f)",
-        "{a,b}",
-        "$'\\n'",
-        "a=b",
-        "-x",
-        "#c",
-        "if",
-        "done",
-        "}",
-        "!",
-        "*.py",
-        "[",
-        "]]",
-        "case",
-        "2",
-        "é",
-        "$((1+2))",
-        "\"$(echo \")\")\"",
-        "a'b'\"c\"",
-        "eval",
-        "command",
-        "$p",
-        "\"${arr[@]}\"",
-        "\"$(echo git show)\"",
-        "$(printf '%s ' a b)",
-        "${p:0:1}${p#g}",
-        ". /dev/stdin <<< 'git log' ;",
-        "eval 'x=v\\ w ; git $x' ;",
-        "read p <<< git ;",
-        "set -- q 'r s' ;",
-        "$2",
-        "cd . ;",
-    ]);
+    let word = prop::sample::select(WORDS);
     let simple = prop::collection::vec(word, 1..5).prop_map(|words| words.join(" "));
     let redirected = (
         simple.clone(),
@@ -390,6 +393,8 @@ proptest! {
 
     #[test]
     fn what_bash_accepts_is_complete(script in grammatical()) {
+        // What `eval` is given is no matter of syntax.
+        prop_assume!(!script.contains("eval"));
         match accepted(&script) {
             None => eprintln!("skipped: no bash here to compare with"),
             Some(true) => prop_assert!(!parse(&script).incomplete, "{}", script),
