@@ -153,8 +153,20 @@ impl Stash {
 fn is_shared(path: &str) -> bool {
     matches!(
         path,
-        "" | "." | "/tmp" | "/var/tmp" | "/dev/shm" | "~" | "$HOME" | "/root" | "/home" | "/opt"
-            | "/usr/src" | ".." | "/mnt" | "/workspace" | "/work"
+        "" | "."
+            | "/tmp"
+            | "/var/tmp"
+            | "/dev/shm"
+            | "~"
+            | "$HOME"
+            | "/root"
+            | "/home"
+            | "/opt"
+            | "/usr/src"
+            | ".."
+            | "/mnt"
+            | "/workspace"
+            | "/work"
     )
 }
 
@@ -194,8 +206,24 @@ impl Place<'_> {
             return true;
         }
         let outside = [
-            "/tmp", "/var/tmp", "/private/tmp", "/dev", "/proc", "/root", "~", "$HOME", "$TMP",
-            "/opt", "/usr", "/mnt", "/var", "..", "/etc", "${TMP", "/home", "/Users",
+            "/tmp",
+            "/var/tmp",
+            "/private/tmp",
+            "/dev",
+            "/proc",
+            "/root",
+            "~",
+            "$HOME",
+            "$TMP",
+            "/opt",
+            "/usr",
+            "/mnt",
+            "/var",
+            "..",
+            "/etc",
+            "${TMP",
+            "/home",
+            "/Users",
         ];
         !outside.iter().any(|o| {
             path.strip_prefix(o)
@@ -227,11 +255,42 @@ pub fn is_data(path: &str) -> bool {
     let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
     let prose = matches!(
         extension,
-        "md" | "rst" | "txt" | "adoc" | "log" | "csv" | "tsv" | "json" | "jsonl" | "yaml" | "yml"
-            | "toml" | "ini" | "cfg" | "lock" | "png" | "jpg" | "jpeg" | "gif" | "svg" | "ico"
-            | "pdf" | "xml" | "bin" | "dat" | "npy" | "parquet"
+        "md" | "rst"
+            | "txt"
+            | "adoc"
+            | "log"
+            | "csv"
+            | "tsv"
+            | "json"
+            | "jsonl"
+            | "yaml"
+            | "yml"
+            | "toml"
+            | "ini"
+            | "cfg"
+            | "lock"
+            | "png"
+            | "jpg"
+            | "jpeg"
+            | "gif"
+            | "svg"
+            | "ico"
+            | "pdf"
+            | "xml"
+            | "bin"
+            | "dat"
+            | "npy"
+            | "parquet"
     );
-    let named = ["readme", "changelog", "changes", "license", "copying", "authors", "news"];
+    let named = [
+        "readme",
+        "changelog",
+        "changes",
+        "license",
+        "copying",
+        "authors",
+        "news",
+    ];
     prose || named.iter().any(|n| name.starts_with(n))
 }
 
@@ -240,8 +299,27 @@ pub fn is_container(path: &str) -> bool {
     let extension = path.rsplit_once('.').map_or("", |(_, e)| e);
     matches!(
         extension,
-        "patch" | "diff" | "tar" | "gz" | "tgz" | "xz" | "bz2" | "zst" | "zip" | "whl" | "jar"
-            | "crate" | "gem" | "7z" | "deb" | "rpm" | "bundle" | "html" | "htm" | "out" | "orig"
+        "patch"
+            | "diff"
+            | "tar"
+            | "gz"
+            | "tgz"
+            | "xz"
+            | "bz2"
+            | "zst"
+            | "zip"
+            | "whl"
+            | "jar"
+            | "crate"
+            | "gem"
+            | "7z"
+            | "deb"
+            | "rpm"
+            | "bundle"
+            | "html"
+            | "htm"
+            | "out"
+            | "orig"
     )
 }
 
@@ -263,7 +341,11 @@ mod tests {
 
     fn kinds(command: &str, place: Place) -> Vec<FlowKind> {
         let io = Io::of(&invocation(command));
-        stash().uses(&io, &place).into_iter().map(|u| u.kind).collect()
+        stash()
+            .uses(&io, &place)
+            .into_iter()
+            .map(|u| u.kind)
+            .collect()
     }
 
     #[test]
@@ -293,7 +375,10 @@ mod tests {
     #[test]
     fn copies_outside_the_tree_carry_the_mark() {
         let mut stash = stash();
-        stash.spread(&Io::of(&invocation("cp -r /tmp/w /tmp/x")), &Place::default());
+        stash.spread(
+            &Io::of(&invocation("cp -r /tmp/w /tmp/x")),
+            &Place::default(),
+        );
         assert!(stash.find("/tmp/x/a.py").is_some());
         stash.forget(EventId::default());
         assert!(stash.find("/tmp/x/a.py").is_none());
@@ -307,7 +392,13 @@ mod tests {
         };
         assert!(known.in_tree("/home/a/run/src/x"));
         assert!(!known.in_tree("/home/a/other"));
-        for (path, inside) in [("src/x", true), ("../x", false), ("/tmp/x", false), ("/testbed/x", true), ("~/x", false)] {
+        for (path, inside) in [
+            ("src/x", true),
+            ("../x", false),
+            ("/tmp/x", false),
+            ("/testbed/x", true),
+            ("~/x", false),
+        ] {
             assert_eq!(Place::default().in_tree(path), inside, "{path}");
         }
     }

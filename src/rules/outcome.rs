@@ -75,7 +75,8 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
             ..attempt(false, false)
         };
     }
-    let silent = rule.silent_success || matches!(call.sink, Sink::IntoTree | Sink::Aside | Sink::Applied);
+    let silent =
+        rule.silent_success || matches!(call.sink, Sink::IntoTree | Sink::Aside | Sink::Applied);
     if result.empty && silent && result.outcome.succeeded() {
         return if call.forgiving {
             attempt(false, true)
@@ -91,7 +92,10 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
     if unseen || body.success.is_empty() || any(&body.success, result) {
         return success(rule, call.sink);
     }
-    for (patterns, stage) in [(&body.staged, Stage::Staged), (&body.exposed, Stage::Exposed)] {
+    for (patterns, stage) in [
+        (&body.staged, Stage::Staged),
+        (&body.exposed, Stage::Exposed),
+    ] {
         if any(patterns, result) {
             return Judgement {
                 stage: stage.min(rule.stage).max(rule.attempt),

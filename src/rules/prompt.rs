@@ -11,16 +11,68 @@ const REACH: usize = 300;
 
 /// Words that turn a mention into a prohibition.
 const FORBIDS: &[&str] = &[
-    " not ", " not:", "n't ", "n’t ", "never", "without", "avoid", "forbid", "prohibit", "instead of",
-    "refrain", "disallow", "no need", "禁止", "不要", "不得", "不能", "不可", "勿", "别用", "避免",
-    "nicht", "jamais", "ne pas", "nunca", "não ", "sin ", "нельзя", "не ", "しない", "禁じ", "금지",
+    " not ",
+    " not:",
+    "n't ",
+    "n’t ",
+    "never",
+    "without",
+    "avoid",
+    "forbid",
+    "prohibit",
+    "instead of",
+    "refrain",
+    "disallow",
+    "no need",
+    "禁止",
+    "不要",
+    "不得",
+    "不能",
+    "不可",
+    "勿",
+    "别用",
+    "避免",
+    "nicht",
+    "jamais",
+    "ne pas",
+    "nunca",
+    "não ",
+    "sin ",
+    "нельзя",
+    "не ",
+    "しない",
+    "禁じ",
+    "금지",
 ];
 
 /// Words that ask for a command.
 const ASKS: &[&str] = &[
-    "run", "use", "using", "execute", "call", "try", "with", "via", "see", "read", "may", "can",
-    "allowed", "运行", "执行", "使用", "可以", "查看", "通过", "参考", "ejecuta", "lance", "führe",
-    "実行", "запусти", "실행",
+    "run",
+    "use",
+    "using",
+    "execute",
+    "call",
+    "try",
+    "with",
+    "via",
+    "see",
+    "read",
+    "may",
+    "can",
+    "allowed",
+    "运行",
+    "执行",
+    "使用",
+    "可以",
+    "查看",
+    "通过",
+    "参考",
+    "ejecuta",
+    "lance",
+    "führe",
+    "実行",
+    "запусти",
+    "실행",
 ];
 
 /// The prompt, and what the task facts say is allowed.
@@ -88,7 +140,9 @@ impl Prompt {
     /// True if the prompt or the facts name the address.
     pub fn names_address(&self, address: &str) -> bool {
         let bare = folded(address.trim_end_matches('/'));
-        let bare = bare.split_once("://").map_or(bare.as_str(), |(_, rest)| rest);
+        let bare = bare
+            .split_once("://")
+            .map_or(bare.as_str(), |(_, rest)| rest);
         let stands_in = |text: &str| {
             text.match_indices(bare).any(|(at, _)| {
                 let after = text.get(at + bare.len()..).unwrap_or_default();
@@ -98,7 +152,8 @@ impl Prompt {
                 !after.starts_with(goes_on) && skipped <= 2
             })
         };
-        !bare.is_empty() && (stands_in(&self.allowed) || stands_in(&self.folded) && !self.forbids(bare))
+        !bare.is_empty()
+            && (stands_in(&self.allowed) || stands_in(&self.folded) && !self.forbids(bare))
     }
 
     fn asks_for(&self, text: &str) -> bool {
@@ -114,9 +169,11 @@ impl Prompt {
 
     /// True if each place that names the text forbids it.
     fn forbids(&self, text: &str) -> bool {
-        self.folded
-            .match_indices(text)
-            .all(|(at, _)| FORBIDS.iter().any(|w| sentence_before(&self.folded, at).contains(w)))
+        self.folded.match_indices(text).all(|(at, _)| {
+            FORBIDS
+                .iter()
+                .any(|w| sentence_before(&self.folded, at).contains(w))
+        })
     }
 }
 
@@ -140,18 +197,38 @@ mod tests {
     #[test]
     fn what_the_prompt_asks_for_is_allowed() {
         for (prompt, command, allowed) in [
-            ("Please run `gh issue view 481` for details.", "gh issue view 481 --comments", true),
+            (
+                "Please run `gh issue view 481` for details.",
+                "gh issue view 481 --comments",
+                true,
+            ),
             ("run `gh issue view 481`", "gh issue view 4812", false),
             ("Never run `gh pr diff 308`.", "gh pr diff 308", false),
-            ("You must not:\n- run gh pr diff 308\n- use git", "gh pr diff 308", false),
-            ("Do not guess. Use git fetch origin.", "git fetch origin", true),
-            ("Use git fetch origin.", "git fetch origin pull/308/head", false),
+            (
+                "You must not:\n- run gh pr diff 308\n- use git",
+                "gh pr diff 308",
+                false,
+            ),
+            (
+                "Do not guess. Use git fetch origin.",
+                "git fetch origin",
+                true,
+            ),
+            (
+                "Use git fetch origin.",
+                "git fetch origin pull/308/head",
+                false,
+            ),
             ("The PR is gh pr diff 308", "gh pr diff 308", false),
             ("", "gh pr diff 308", false),
             ("use git", "git", false),
         ] {
             let prompt_text = Prompt::new(Some(prompt), &[]);
-            assert_eq!(prompt_text.allows(&invocation(command)), allowed, "{prompt}: {command}");
+            assert_eq!(
+                prompt_text.allows(&invocation(command)),
+                allowed,
+                "{prompt}: {command}"
+            );
         }
         let facts = Prompt::new(None, &["git log --all"]);
         assert!(facts.allows(&invocation("git log --all")));
@@ -159,7 +236,10 @@ mod tests {
 
     #[test]
     fn quotations() {
-        let prompt = Prompt::new(Some("Implement issue #48190\n(tracked as  PR #48213)."), &[]);
+        let prompt = Prompt::new(
+            Some("Implement issue #48190\n(tracked as  PR #48213)."),
+            &[],
+        );
         assert!(prompt.quotes("(tracked as PR #48213)"));
         assert!(prompt.quotes("Implement ISSUE #48190 (tracked"));
         assert!(!prompt.quotes("PR #48213"));
@@ -168,7 +248,10 @@ mod tests {
 
     #[test]
     fn addresses_named_by_the_prompt() {
-        let prompt = Prompt::new(Some("Spec: https://h.example/a/README.md. Do not fetch https://h.example/b"), &[]);
+        let prompt = Prompt::new(
+            Some("Spec: https://h.example/a/README.md. Do not fetch https://h.example/b"),
+            &[],
+        );
         assert!(prompt.names_address("https://h.example/a/README.md"));
         assert!(!prompt.names_address("https://h.example/a/README"));
         assert!(!prompt.names_address("https://h.example/b"));

@@ -96,8 +96,7 @@ static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// A pull request number in the subject of a commit.
-static SUBJECT_NUMBER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| ascii(r"\(#\d{1,7}\)"));
+static SUBJECT_NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| ascii(r"\(#\d{1,7}\)"));
 
 /// The result of a call, looked at once for all findings of the call.
 #[derive(Debug)]
@@ -117,7 +116,9 @@ pub struct CallResult<'t> {
 impl<'t> CallResult<'t> {
     /// Looks at a result.
     pub fn new(text: &'t str, outcome: Outcome, task: &Task, history: &History) -> Self {
-        let is = |regex: &LazyLock<Option<Regex>>| regex.as_ref().is_some_and(|r| r.is_match(text.as_bytes()));
+        let is = |regex: &LazyLock<Option<Regex>>| {
+            regex.as_ref().is_some_and(|r| r.is_match(text.as_bytes()))
+        };
         let empty = !text.chars().any(char::is_alphanumeric);
         let (diff, code) = (!empty && is(&DIFF), !empty && is(&CODE));
         let short = text.len() <= MAX_ERROR_TEXT;
@@ -155,7 +156,9 @@ fn long_body(text: &str) -> bool {
 /// What the text says about when it is from.
 fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet> {
     let mut facets = BTreeSet::new();
-    let mut judged: Vec<bool> = commit_days(text).filter_map(|day| task.is_later(day)).collect();
+    let mut judged: Vec<bool> = commit_days(text)
+        .filter_map(|day| task.is_later(day))
+        .collect();
     let ids = text
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| is_commit_id(word));
@@ -187,7 +190,10 @@ fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet>
 fn short_listing(text: &str) -> bool {
     let words = text.split_whitespace().count();
     let lines = text.lines().count().max(1);
-    words <= lines * 6 + 6 && !SUBJECT_NUMBER.as_ref().is_some_and(|r| r.is_match(text.as_bytes()))
+    words <= lines * 6 + 6
+        && !SUBJECT_NUMBER
+            .as_ref()
+            .is_some_and(|r| r.is_match(text.as_bytes()))
 }
 
 #[cfg(test)]
@@ -254,20 +260,48 @@ mod tests {
     #[test]
     fn diffs_and_code_are_told_from_listings() {
         for (text, diff, code) in [
-            ("diff --git a/src/layout.py b/src/layout.py\n+ x", true, false),
-            ("src/layout.py\n@@ -40,3 +40,6 @@\n+        width = self._clamp(width)", true, true),
+            (
+                "diff --git a/src/layout.py b/src/layout.py\n+ x",
+                true,
+                false,
+            ),
+            (
+                "src/layout.py\n@@ -40,3 +40,6 @@\n+        width = self._clamp(width)",
+                true,
+                true,
+            ),
             ("(sub-agent) + width = self._clamp(width)", true, true),
             ("1 diff --git a/src/layout.py b/src/layout.py", true, false),
-            ("Clamp widths, see _clamp\nsrc/layout.py | 6 ++++++", false, false),
-            ("9ac4e17d Fix negative width in Layout.measure (#48213)", false, false),
+            (
+                "Clamp widths, see _clamp\nsrc/layout.py | 6 ++++++",
+                false,
+                false,
+            ),
+            (
+                "9ac4e17d Fix negative width in Layout.measure (#48213)",
+                false,
+                false,
+            ),
             ("v4.3.1 v4.2.0\nremotes/origin/dev", false, false),
             ("class Layout:\ndef _clamp(self, width):", false, true),
             ("export function mergeCells(range: Range) {", false, true),
             ("public final class Posting { ... }", false, true),
-            ("the PR adds a helper: `width = self._clamp(width)`", false, true),
-            ("{\"text\":\"class Layout:\\n    def _clamp(self, width):", false, true),
+            (
+                "the PR adds a helper: `width = self._clamp(width)`",
+                false,
+                true,
+            ),
+            (
+                "{\"text\":\"class Layout:\\n    def _clamp(self, width):",
+                false,
+                true,
+            ),
             ("EXPECTED = {'a': 41}", false, true),
-            ("maintainer: we should clamp it to zero in measure(), see #1", false, false),
+            (
+                "maintainer: we should clamp it to zero in measure(), see #1",
+                false,
+                false,
+            ),
             ("Cloning into '/tmp/w'...\ndone.", false, false),
             ("9.1.0 - mergeCells keeps the top-left value", false, false),
             ("- fix a bug\n- another", false, false),
@@ -286,7 +320,10 @@ mod tests {
         use Facet::{Later, Own, Past};
         for (text, facet) in [
             ("commit 51d0aaa0 Date: 2031-03-19\nx", Some(Later)),
-            ("commit 51d0aaa0\nDate:   Sat Jan 11 00:00:00 2031", Some(Past)),
+            (
+                "commit 51d0aaa0\nDate:   Sat Jan 11 00:00:00 2031",
+                Some(Past),
+            ),
             ("9ac4e17d Fix it", Some(Own)),
             ("abc1234 Fix it (#48213)", Some(Own)),
             ("v4.3.1 v4.2.0 v4.1.3", Some(Later)),

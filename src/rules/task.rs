@@ -56,15 +56,26 @@ impl Task {
         let lower = |field: &Option<String>| text(field).map(|t| t.to_lowercase());
         let day = |field: &Option<String>| text(field).as_deref().and_then(Day::git);
         Self {
-            base_version: text(&facts.base_version).as_deref().and_then(Version::parse),
+            base_version: text(&facts.base_version)
+                .as_deref()
+                .and_then(Version::parse),
             forbidden: facts.forbidden,
             allowed: text(&facts.allowed),
             requirement: text(&facts.requirement),
             base_day: day(&facts.base_date),
             merged_day: day(&facts.merged),
-            pull_request: usable.has(Fact::Pr).then(|| text(&facts.pull_request)).flatten(),
-            gt: usable.has(Fact::GtSha).then(|| lower(&facts.gt_commit)).flatten(),
-            base: usable.has(Fact::BaseSha).then(|| lower(&facts.base_commit)).flatten(),
+            pull_request: usable
+                .has(Fact::Pr)
+                .then(|| text(&facts.pull_request))
+                .flatten(),
+            gt: usable
+                .has(Fact::GtSha)
+                .then(|| lower(&facts.gt_commit))
+                .flatten(),
+            base: usable
+                .has(Fact::BaseSha)
+                .then(|| lower(&facts.base_commit))
+                .flatten(),
             upstream: text(&facts.upstream).as_deref().and_then(Upstream::parse),
             own: OnceLock::new(),
             subject: OnceLock::new(),
@@ -105,10 +116,14 @@ impl Task {
             return false;
         };
         let lower = name.to_lowercase();
-        ["pr", "pull", "mr", "merge"].iter().any(|p| lower.contains(p))
-            && lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| {
-                part.trim_start_matches(|c: char| c.is_ascii_alphabetic()) == pr.as_str()
-            })
+        ["pr", "pull", "mr", "merge"]
+            .iter()
+            .any(|p| lower.contains(p))
+            && lower
+                .split(|c: char| !c.is_ascii_alphanumeric())
+                .any(|part| {
+                    part.trim_start_matches(|c: char| c.is_ascii_alphabetic()) == pr.as_str()
+                })
     }
 
     /// True if the address, or `owner/name`, is of the task's repository. `None` if the facts do
@@ -120,7 +135,9 @@ impl Task {
         let address = address.replace("%2f", "/");
         Some(address.match_indices(&path).any(|(at, _)| {
             let before = address.get(..at).and_then(|s| s.chars().next_back());
-            let after = address.get(at + path.len()..).and_then(|s| s.chars().next());
+            let after = address
+                .get(at + path.len()..)
+                .and_then(|s| s.chars().next());
             let inside = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
             !before.is_some_and(inside) && !after.is_some_and(inside)
         }))
@@ -141,9 +158,9 @@ impl Task {
     pub fn names_own(&self, text: &str) -> bool {
         let own = self.own.get_or_init(|| own_names(&self.facts));
         own.iter().any(|own| {
-            own.regex.find_iter(text).any(|hit| {
-                !own.numbered || !self.of_another_repository(text, hit.start())
-            })
+            own.regex
+                .find_iter(text)
+                .any(|hit| !own.numbered || !self.of_another_repository(text, hit.start()))
         })
     }
 
@@ -197,7 +214,10 @@ fn own_names(facts: &Facts) -> Vec<OwnName> {
                   |拉取请求\s*\#?|合并请求\s*[\#!]?"
             }
         };
-        Some((format!(r"(?x)(?:\#|{words}){number}(?:[^0-9A-Za-z_]|$)"), true))
+        Some((
+            format!(r"(?x)(?:\#|{words}){number}(?:[^0-9A-Za-z_]|$)"),
+            true,
+        ))
     });
     let commit = facts.regex(Fact::GtSha).map(|sha| (sha.to_owned(), false));
     numbered

@@ -9,9 +9,8 @@ use crate::rules::text::{ascii, slice};
 /// Addresses of one text that are looked at; one that holds more is a list of links, no call.
 pub const MAX_ADDRESSES: usize = 64;
 
-static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    ascii(r#"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s"'<>`\\|{}()\[\],]{3,2000}"#)
-});
+static URL: LazyLock<Option<Regex>> =
+    LazyLock::new(|| ascii(r#"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s"'<>`\\|{}()\[\],]{3,2000}"#));
 
 /// All addresses with a scheme in a text, without those of this machine.
 pub fn all(text: &str) -> Vec<String> {
@@ -71,8 +70,10 @@ pub fn is_local(address: &str) -> bool {
             || (16..=31).any(|n| h.starts_with(&format!("172.{n}.")))
     };
     let numeric = host.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    matches!(host.as_str(), "localhost" | "::1" | "0.0.0.0" | "host.docker.internal" | "testserver")
-        || host.ends_with(".localhost")
+    matches!(
+        host.as_str(),
+        "localhost" | "::1" | "0.0.0.0" | "host.docker.internal" | "testserver"
+    ) || host.ends_with(".localhost")
         || host.ends_with(".local")
         || host.ends_with(".internal")
         || (numeric && private(&host))
@@ -88,13 +89,24 @@ mod tests {
             all(r#"{"url":"https://h.example/a/b.diff","p":"x http://localhost:8080/y"}"#),
             ["https://h.example/a/b.diff"]
         );
-        assert_eq!(all("see https://h.example/a. Then"), ["https://h.example/a"]);
+        assert_eq!(
+            all("see https://h.example/a. Then"),
+            ["https://h.example/a"]
+        );
     }
 
     #[test]
     fn arguments_may_lack_the_scheme() {
         assert_eq!(of_argument("h.example.com/a/b").len(), 1);
-        for word in ["src/a.py", "./a.b/c", "a.b", "-o", "localhost:80/x", "v1.2/x", "10.0.0.7/x"] {
+        for word in [
+            "src/a.py",
+            "./a.b/c",
+            "a.b",
+            "-o",
+            "localhost:80/x",
+            "v1.2/x",
+            "10.0.0.7/x",
+        ] {
             assert!(of_argument(word).is_empty(), "{word}");
         }
     }

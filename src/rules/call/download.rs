@@ -64,19 +64,48 @@ const CLIENTS: &[Client] = &[
 
 /// Options of curl and wget whose value is no address: headers, data, proxies, referrers.
 const OTHER_VALUES: &[&str] = &[
-    "-H", "--header", "-A", "--user-agent", "-d", "--data", "--data-raw", "--data-binary", "-F",
-    "--form", "-u", "--user", "-e", "--referer", "-x", "--proxy", "-b", "--cookie", "-c",
-    "--cookie-jar", "-w", "--write-out", "-X", "--request", "--max-time", "-m", "--retry",
-    "--connect-timeout", "-T", "--timeout", "-U", "--cacert", "--tries", "-t",
+    "-H",
+    "--header",
+    "-A",
+    "--user-agent",
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "-F",
+    "--form",
+    "-u",
+    "--user",
+    "-e",
+    "--referer",
+    "-x",
+    "--proxy",
+    "-b",
+    "--cookie",
+    "-c",
+    "--cookie-jar",
+    "-w",
+    "--write-out",
+    "-X",
+    "--request",
+    "--max-time",
+    "-m",
+    "--retry",
+    "--connect-timeout",
+    "-T",
+    "--timeout",
+    "-U",
+    "--cacert",
+    "--tries",
+    "-t",
 ];
 
 /// Fills in what a download does.
 pub fn fill(invocation: &Invocation, io: &mut Io) {
     let program = invocation.program.to_ascii_lowercase();
     let client = CLIENTS.iter().find(|c| c.names.contains(&program.as_str()));
-    let is = |list: fn(&Client) -> &[&str], word: &str| {
-        client.is_some_and(|c| list(c).contains(&word))
-    };
+    let is =
+        |list: fn(&Client) -> &[&str], word: &str| client.is_some_and(|c| list(c).contains(&word));
     let (mut files, mut directory, mut remote) = (Vec::new(), None, false);
     let mut words = invocation.args.iter().map(|w| w.text.as_str());
     while let Some(word) = words.next() {
@@ -177,9 +206,9 @@ fn cluster_has(word: &str, client: Option<&Client>) -> bool {
     };
     letters.len() <= 8
         && letters.bytes().all(|b| b.is_ascii_alphabetic())
-        && letters.chars().any(|c| {
-            client.is_some_and(|client| client.remote.contains(&format!("-{c}").as_str()))
-        })
+        && letters
+            .chars()
+            .any(|c| client.is_some_and(|client| client.remote.contains(&format!("-{c}").as_str())))
 }
 
 #[cfg(test)]

@@ -8,9 +8,25 @@ use crate::shell::model::Invocation;
 
 /// Options of installers and archivers whose value is a place to write to.
 const TARGET_OPTIONS: &[&str] = &[
-    "-d", "--dest", "--destination-directory", "-t", "--target", "--prefix", "--root", "-o",
-    "--output", "-O", "--outdir", "--pack-destination", "--destination", "--dest-dir", "--dir",
-    "--local-dir", "--cache-dir", "--output-dir", "--install-dir",
+    "-d",
+    "--dest",
+    "--destination-directory",
+    "-t",
+    "--target",
+    "--prefix",
+    "--root",
+    "-o",
+    "--output",
+    "-O",
+    "--outdir",
+    "--pack-destination",
+    "--destination",
+    "--dest-dir",
+    "--dir",
+    "--local-dir",
+    "--cache-dir",
+    "--output-dir",
+    "--install-dir",
 ];
 
 /// Fills in what a program of a class does.
@@ -91,10 +107,23 @@ fn filters(program: &str, words: &[&str], io: &mut Io) {
     let given = words
         .iter()
         .any(|w| matches!(*w, "-e" | "-f" | "--regexp" | "--expression" | "--file"));
-    let in_place = matches!(program, "sed" | "gsed" | "yq" | "gawk") && words
-        .iter()
-        .any(|w| *w == "-i" || w.starts_with("-i.") || w.starts_with("--in-place"));
-    let option_values = values(words, &["-e", "-f", "--regexp", "--expression", "-A", "-B", "-C", "-m"]);
+    let in_place = matches!(program, "sed" | "gsed" | "yq" | "gawk")
+        && words
+            .iter()
+            .any(|w| *w == "-i" || w.starts_with("-i.") || w.starts_with("--in-place"));
+    let option_values = values(
+        words,
+        &[
+            "-e",
+            "-f",
+            "--regexp",
+            "--expression",
+            "-A",
+            "-B",
+            "-C",
+            "-m",
+        ],
+    );
     let mut skipped = given;
     for word in plain(words) {
         if option_values.contains(&word) {
@@ -104,13 +133,22 @@ fn filters(program: &str, words: &[&str], io: &mut Io) {
             skipped = true;
             continue;
         }
-        io.uses(word, if in_place { Access::Write } else { Access::Read });
+        io.uses(
+            word,
+            if in_place {
+                Access::Write
+            } else {
+                Access::Read
+            },
+        );
     }
     io.prints = !in_place;
 }
 
 fn copies(words: &[&str], io: &mut Io) {
-    let target = values(words, &["-t", "--target-directory"]).first().copied();
+    let target = values(words, &["-t", "--target-directory"])
+        .first()
+        .copied();
     let mut paths: Vec<&str> = plain(words).filter(|w| Some(*w) != target).collect();
     let Some(target) = target.or_else(|| (paths.len() > 1).then(|| paths.pop()).flatten()) else {
         return;
@@ -126,14 +164,23 @@ fn copies(words: &[&str], io: &mut Io) {
 
 fn archives(program: &str, words: &[&str], io: &mut Io) {
     let tar = program.ends_with("tar");
-    let letters = words.first().filter(|_| tar).map_or("", |w| w.trim_start_matches('-'));
-    let letter = |c: char| !letters.starts_with('-') && letters.contains(c)
-        || words.iter().any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains(c));
+    let letters = words
+        .first()
+        .filter(|_| tar)
+        .map_or("", |w| w.trim_start_matches('-'));
+    let letter = |c: char| {
+        !letters.starts_with('-') && letters.contains(c)
+            || words
+                .iter()
+                .any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains(c))
+    };
     let shows = has(words, &["--to-stdout", "-p", "-c", "-so", "--stdout"]) && !tar
         || tar && (letter('O') || has(words, &["--to-stdout"]));
     let lists = tar && (letter('t') || has(words, &["--list"]))
         || has(words, &["-l", "-Z"]) && program == "unzip"
-        || words.first().is_some_and(|w| matches!(*w, "t" | "l" | "tf"));
+        || words
+            .first()
+            .is_some_and(|w| matches!(*w, "t" | "l" | "tf"));
     let creates = tar && (letter('c') || has(words, &["--create"]));
     if creates {
         return;
@@ -141,13 +188,17 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
     let archive = if tar {
         // `tar xzf FILE`, `tar -x -f FILE`; without `f` it reads the standard input.
         let named = values(words, &["-f", "--file"]).first().copied();
-        let bundled = letter('f').then(|| plain(words).nth(usize::from(
-            words.first().is_some_and(|w| !w.starts_with('-')),
-        )));
+        let bundled = letter('f').then(|| {
+            plain(words).nth(usize::from(
+                words.first().is_some_and(|w| !w.starts_with('-')),
+            ))
+        });
         named.or(bundled.flatten()).filter(|w| *w != "-")
     } else {
         // `7z x FILE`, `ar p FILE`
-        let command = words.first().is_some_and(|w| w.len() <= 2 && !w.starts_with('-'));
+        let command = words
+            .first()
+            .is_some_and(|w| w.len() <= 2 && !w.starts_with('-'));
         plain(words).nth(usize::from(command))
     };
     match archive {
@@ -159,7 +210,9 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
         return;
     }
     io.prints = false;
-    let directory = values(words, &["-C", "--directory", "-d", "-DestinationPath"]).first().copied();
+    let directory = values(words, &["-C", "--directory", "-d", "-DestinationPath"])
+        .first()
+        .copied();
     let stripped = words.iter().any(|w| w.starts_with("--strip"));
     match (directory, archive) {
         (Some(directory), _) => {
@@ -188,8 +241,20 @@ fn stem(archive: &str) -> &str {
     while let Some((head, extension)) = stem.rsplit_once('.') {
         let known = matches!(
             extension,
-            "tar" | "gz" | "tgz" | "xz" | "bz2" | "zst" | "zip" | "whl" | "jar" | "crate" | "gem"
-                | "7z" | "deb" | "orig"
+            "tar"
+                | "gz"
+                | "tgz"
+                | "xz"
+                | "bz2"
+                | "zst"
+                | "zip"
+                | "whl"
+                | "jar"
+                | "crate"
+                | "gem"
+                | "7z"
+                | "deb"
+                | "orig"
         );
         if !known || head.is_empty() {
             break;
@@ -216,18 +281,14 @@ fn installs(words: &[&str], io: &mut Io) {
         io.saves.push(place.to_owned());
     }
     let mut plain = plain(words);
-    match plain.next() {
-        // `docker cp container:/a b`, `skopeo copy docker://x dir:/d`, `crane export x f`
-        Some("cp" | "copy" | "export") => {
-            if let Some(target) = plain.last() {
-                let place = ["dir:", "oci:", "docker-archive:", "oci-archive:"]
-                    .iter()
-                    .find_map(|p| target.strip_prefix(p))
-                    .unwrap_or(target);
-                io.saves.push(place.to_owned());
-            }
-        }
-        _ => {}
+    // `docker cp container:/a b`, `skopeo copy docker://x dir:/d`, `crane export x f`
+    let copies = matches!(plain.next(), Some("cp" | "copy" | "export"));
+    if let Some(target) = plain.last().filter(|_| copies) {
+        let place = ["dir:", "oci:", "docker-archive:", "oci-archive:"]
+            .iter()
+            .find_map(|p| target.strip_prefix(p))
+            .unwrap_or(target);
+        io.saves.push(place.to_owned());
     }
 }
 
@@ -256,7 +317,10 @@ fn other(invocation: &Invocation, words: &[&str], io: &mut Io) {
 
 fn of_git(git: &GitCall, words: &[&str], io: &mut Io) {
     let after_verb = || {
-        let at = words.iter().position(|w| *w == git.verb).map_or(0, |at| at + 1);
+        let at = words
+            .iter()
+            .position(|w| *w == git.verb)
+            .map_or(0, |at| at + 1);
         words.get(at..).unwrap_or_default()
     };
     match git.verb.as_str() {

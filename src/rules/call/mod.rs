@@ -133,7 +133,7 @@ pub(crate) mod tests {
             let operator: String = part.chars().take_while(|c| "2<>&".contains(*c)).collect();
             if operator.contains(['<', '>']) {
                 redirects.push(Redirect {
-                    target: word(&part[operator.len()..]),
+                    target: word(part.trim_start_matches(['2', '<', '>', '&'])),
                     operator,
                 });
             } else {
@@ -141,7 +141,11 @@ pub(crate) mod tests {
             }
         }
         Invocation {
-            program: text.split_whitespace().next().unwrap_or_default().to_owned(),
+            program: text
+                .split_whitespace()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
             args,
             env: Vec::new(),
             cwd: None,
@@ -225,7 +229,11 @@ pub(crate) mod tests {
             ("cat a 2>b", vec![], true),
         ] {
             let io = Io::of(&invocation(text));
-            assert_eq!((io.saves, io.prints), (saves.iter().map(|s| (*s).to_owned()).collect(), prints), "{text}");
+            assert_eq!(
+                (io.saves, io.prints),
+                (saves.iter().map(|s| (*s).to_owned()).collect(), prints),
+                "{text}"
+            );
         }
     }
 

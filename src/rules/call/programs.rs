@@ -34,10 +34,9 @@ pub enum Class {
     Other,
 }
 
+#[rustfmt::skip]
 const TABLE: &[(Class, &[&str])] = &[
-    (
-        Class::Reads,
-        &[
+    (Class::Reads, &[
             "cat", "tac", "head", "tail", "less", "more", "most", "nl", "bat", "batcat", "ccat",
             "rev", "cut", "sort", "uniq", "column", "fold", "fmt", "pr", "paste", "join", "xxd",
             "hexdump", "hd", "od", "strings", "base64", "base32", "zcat", "gzcat", "xzcat",
@@ -47,49 +46,31 @@ const TABLE: &[(Class, &[&str])] = &[
             "pygmentize", "highlight", "glow", "mdcat", "type", "get-content", "gc", "uncompyle6",
             "decompyle3", "pycdc", "javap", "objdump", "nm", "rpm2cpio", "interdiff",
             "filterdiff", "lsdiff", "split", "tr", "xargs", "parallel", "dd",
-        ],
-    ),
-    (
-        Class::Filters,
-        &[
+        ]),
+    (Class::Filters, &[
             "grep", "egrep", "fgrep", "zgrep", "bzgrep", "xzgrep", "rg", "ag", "ack", "ugrep",
             "pt", "sift", "findstr", "select-string", "sls", "sed", "gsed", "awk", "gawk", "mawk",
             "nawk", "jq", "yq", "xq", "jaq", "xmllint", "pup", "htmlq", "ast-grep", "sg", "comby",
-        ],
-    ),
-    (
-        Class::Lists,
-        &[
+        ]),
+    (Class::Lists, &[
             "ls", "dir", "vdir", "tree", "find", "gfind", "fd", "fdfind", "stat", "file", "du",
             "wc", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha512sum", "shasum", "b2sum",
             "cksum", "sum", "test", "[", "[[", "basename", "dirname", "realpath", "readlink",
             "which", "whereis", "locate", "exa", "eza", "lsd", "get-childitem", "gci",
             "test-path", "get-filehash", "cloc", "tokei", "scc",
-        ],
-    ),
-    (
-        Class::Copies,
-        &[
+        ]),
+    (Class::Copies, &[
             "cp", "gcp", "mv", "ln", "install", "rsync", "scp", "ditto", "copy", "xcopy",
             "robocopy", "copy-item", "move-item",
-        ],
-    ),
-    (
-        Class::Removes,
-        &["rm", "grm", "unlink", "shred", "rmdir", "truncate", "del", "erase", "remove-item", "srm"],
-    ),
+        ]),
+    (Class::Removes, &["rm", "grm", "unlink", "shred", "rmdir", "truncate", "del", "erase", "remove-item", "srm"]),
     (Class::Tees, &["tee", "sponge"]),
-    (
-        Class::Archives,
-        &[
+    (Class::Archives, &[
             "tar", "gtar", "bsdtar", "unzip", "zip", "7z", "7za", "7zr", "jar", "gunzip", "gzip",
             "unxz", "xz", "bunzip2", "bzip2", "unzstd", "zstd", "ar", "cpio", "dpkg-deb", "unrar",
             "unar", "expand-archive",
-        ],
-    ),
-    (
-        Class::Downloads,
-        &[
+        ]),
+    (Class::Downloads, &[
             "curl", "curlie", "wget", "wget2", "http", "https", "xh", "xhs", "httpie", "aria2c",
             "axel", "lynx", "links", "links2", "elinks", "w3m", "lwp-request", "lwp-download",
             "get", "fetch", "iwr", "irm", "invoke-webrequest", "invoke-restmethod",
@@ -97,37 +78,27 @@ const TABLE: &[(Class, &[&str])] = &[
             "netcat", "socat", "telnet", "openssl", "ftp", "lftp", "yt-dlp", "gdown", "puf",
             "httrack", "monolith", "trafilatura", "websocat", "playwright", "chromium",
             "google-chrome", "firefox",
-        ],
-    ),
+        ]),
     (Class::Patches, &["patch", "gpatch"]),
-    (
-        Class::Runs,
-        &[
+    (Class::Runs, &[
             "python", "python2", "python3", "pypy", "pypy3", "node", "nodejs", "deno", "bun",
             "ruby", "perl", "php", "lua", "rscript", "julia", "bash", "sh", "zsh", "dash", "ksh",
             "fish", "source", ".", "pwsh", "powershell", "tsx", "ts-node", "pytest", "py.test",
             "tox", "nox", "make", "gmake", "ninja", "go", "cargo", "mvn", "gradle", "gradlew",
             "jest", "mocha", "vitest", "java", "rustc", "gcc", "g++", "clang", "cc", "cmake",
-        ],
-    ),
-    (
-        Class::Installs,
-        &[
+        ]),
+    (Class::Installs, &[
             "pip", "pip2", "pip3", "pipx", "uv", "uvx", "poetry", "pdm", "conda", "mamba",
             "micromamba", "easy_install", "npm", "npx", "pnpm", "pnpx", "yarn", "bunx", "gem",
             "bundle", "composer", "nuget", "dotnet", "apt", "apt-get", "aptitude", "dnf", "yum",
             "zypper", "apk", "pacman", "brew", "port", "nix", "docker", "podman", "nerdctl",
             "skopeo", "crane", "regctl", "oras", "buildah", "kubectl", "hf", "huggingface-cli",
-        ],
-    ),
-    (
-        Class::Speaks,
-        &[
+        ]),
+    (Class::Speaks, &[
             "echo", "printf", "print", "write-output", "write-host", "say", "cowsay", "figlet",
             "banner", "logger", "notify-send", "alias", "true", "false", ":", "export", "set",
             "declare", "local", "readonly", "unset", "man", "tldr", "help", "info",
-        ],
-    ),
+        ]),
 ];
 
 /// What the program does. The name is compared without case and without `.exe`.
@@ -153,14 +124,25 @@ pub fn class(program: &str) -> Class {
 pub fn counts(program: &str) -> bool {
     matches!(
         program,
-        "wc" | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "shasum" | "cksum" | "sum"
-            | "b2sum" | "true" | ":"
+        "wc" | "md5sum"
+            | "sha1sum"
+            | "sha256sum"
+            | "sha512sum"
+            | "shasum"
+            | "cksum"
+            | "sum"
+            | "b2sum"
+            | "true"
+            | ":"
     )
 }
 
 /// True for shells.
 pub fn is_shell(program: &str) -> bool {
-    matches!(program, "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish" | "source" | ".")
+    matches!(
+        program,
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish" | "source" | "."
+    )
 }
 
 #[cfg(test)]

@@ -34,9 +34,7 @@ static OPENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    ascii(r#"["'`]([^"'`\n]{1,300})["'`]"#)
-});
+static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| ascii(r#"["'`]([^"'`\n]{1,300})["'`]"#));
 
 /// Strings of one source text that are looked at.
 const MAX_STRINGS: usize = 500;
@@ -48,7 +46,9 @@ pub fn io_of(source: &str) -> Io {
         ..Io::default()
     };
     let calls = |regex: &LazyLock<Option<Regex>>| {
-        regex.as_ref().is_some_and(|r| r.is_match(source.as_bytes()))
+        regex
+            .as_ref()
+            .is_some_and(|r| r.is_match(source.as_bytes()))
     };
     if calls(&NETWORK) {
         io.fetches = address::all(source);
@@ -79,7 +79,10 @@ mod tests {
     #[test]
     fn addresses_count_only_where_something_fetches() {
         for (source, count) in [
-            ("import urllib.request as u; u.urlopen('https://h.example/x')", 1),
+            (
+                "import urllib.request as u; u.urlopen('https://h.example/x')",
+                1,
+            ),
             ("fetch(\"https://h.example/x\").then(print)", 1),
             ("LINK = 'https://h.example/x'", 0),
             ("requests.get('http://localhost/x')", 0),
@@ -91,7 +94,10 @@ mod tests {
     #[test]
     fn paths_count_only_where_something_opens() {
         let io = io_of("print(open('/eval/gt_diff.patch').read())");
-        assert_eq!(io.files.first().map(|f| f.path.as_str()), Some("/eval/gt_diff.patch"));
+        assert_eq!(
+            io.files.first().map(|f| f.path.as_str()),
+            Some("/eval/gt_diff.patch")
+        );
         assert!(io_of("print('/eval/gt_diff.patch')").files.is_empty());
     }
 }

@@ -21,13 +21,30 @@ static PATH_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Words in the name of a tool that tell what it does with a file.
-const READS: &[&str] = &["read", "view", "open", "cat", "get_file", "inspect", "expand", "grep", "search", "fetch_file", "str_replace_editor"];
+const READS: &[&str] = &[
+    "read",
+    "view",
+    "open",
+    "cat",
+    "get_file",
+    "inspect",
+    "expand",
+    "grep",
+    "search",
+    "fetch_file",
+    "str_replace_editor",
+];
 const LISTS: &[&str] = &["ls", "list", "glob", "find", "tree"];
-const WRITES: &[&str] = &["write", "edit", "create", "replace", "patch", "insert", "move"];
+const WRITES: &[&str] = &[
+    "write", "edit", "create", "replace", "patch", "insert", "move",
+];
 const DELETES: &[&str] = &["delete", "remove"];
 
 /// Words in the name of a tool that fetches addresses.
-const FETCHES: &[&str] = &["fetch", "web", "browse", "navigate", "url", "http", "download", "scrape", "crawl", "goto", "curl"];
+const FETCHES: &[&str] = &[
+    "fetch", "web", "browse", "navigate", "url", "http", "download", "scrape", "crawl", "goto",
+    "curl",
+];
 
 /// What a call other than a shell command does.
 pub fn io_of(event: &Event) -> Io {
@@ -35,7 +52,11 @@ pub fn io_of(event: &Event) -> Io {
         prints: true,
         ..Io::default()
     };
-    let tool = event.tool.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let tool = event
+        .tool
+        .as_deref()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     let named = |words: &[&str]| words.iter().any(|w| tool.contains(w));
     match event.channel {
         Channel::Web => {
@@ -108,23 +129,51 @@ mod tests {
     use crate::trace::event::{EventId, Source};
 
     fn files(tool: &str, text: &str) -> Vec<(String, Access)> {
-        let mut event = Event::new(EventId::default(), Source::default(), Channel::ToolCall, text);
+        let mut event = Event::new(
+            EventId::default(),
+            Source::default(),
+            Channel::ToolCall,
+            text,
+        );
         event.tool = Some(tool.to_owned());
-        io_of(&event).files.into_iter().map(|f| (f.path, f.access)).collect()
+        io_of(&event)
+            .files
+            .into_iter()
+            .map(|f| (f.path, f.access))
+            .collect()
     }
 
     #[test]
     fn files_in_any_notation() {
         for (tool, text, path, access) in [
-            ("Read", r#"{"file_path":"/eval/x.patch"}"#, "/eval/x.patch", Access::Read),
-            ("Read", r#"{ "file_path" : "/eval/x y.patch", "limit": 5 }"#, "/eval/x y.patch", Access::Read),
-            ("open_files", "file_paths:\n- a/b.rs", "a/b.rs", Access::Read),
+            (
+                "Read",
+                r#"{"file_path":"/eval/x.patch"}"#,
+                "/eval/x.patch",
+                Access::Read,
+            ),
+            (
+                "Read",
+                r#"{ "file_path" : "/eval/x y.patch", "limit": 5 }"#,
+                "/eval/x y.patch",
+                Access::Read,
+            ),
+            (
+                "open_files",
+                "file_paths:\n- a/b.rs",
+                "a/b.rs",
+                Access::Read,
+            ),
             ("Glob", r#"{"path":"/eval"}"#, "/eval", Access::List),
             ("Write", r#"{"file_path":"/t"}"#, "/t", Access::Write),
             ("delete_file", "path: /t", "/t", Access::Delete),
             ("view", "/eval/x", "/eval/x", Access::Read),
         ] {
-            assert_eq!(files(tool, text).first(), Some(&(path.to_owned(), access)), "{text}");
+            assert_eq!(
+                files(tool, text).first(),
+                Some(&(path.to_owned(), access)),
+                "{text}"
+            );
         }
         assert!(files("Task", r#"{"file":"/x"}"#).is_empty());
     }

@@ -56,7 +56,11 @@ pub(super) fn each_hit(
         return true;
     }
     let first = body.all.get(..1).unwrap_or_default();
-    let leading = if body.any.is_empty() { first } else { &body.any };
+    let leading = if body.any.is_empty() {
+        first
+    } else {
+        &body.any
+    };
     let mut looked = 0;
     for pattern in leading.iter().filter(|p| marks.possible(p)) {
         let mut from = 0;
@@ -104,13 +108,14 @@ fn whole(body: &Body, subject: Subject, task: &Task, marks: &Marks) -> Option<Hi
         None if body.any.is_empty() => all.first().cloned()?,
         None => return None,
     };
-    if body.none.iter().any(|p| find(p, subject, task, 0).is_some()) {
+    if body
+        .none
+        .iter()
+        .any(|p| find(p, subject, task, 0).is_some())
+    {
         return None;
     }
-    let used = body
-        .hitting()
-        .find_map(|p| flow(p, subject.step?))
-        .cloned();
+    let used = body.hitting().find_map(|p| flow(p, subject.step?)).cloned();
     Some(Hit {
         range,
         piece: 0..subject.text.len(),

@@ -7,7 +7,7 @@ use crate::rules::git::call::GitCall;
 use crate::rules::outcome::{CallState, Sink};
 use crate::rules::rule::Access;
 use crate::rules::text::fold::plain;
-use crate::shell::model::{CommandLine, Invocation, Join, Origin};
+use crate::shell::model::{CommandLine, Invocation, Join, Origin, Word};
 use crate::trace::event::Event;
 
 /// One thing that a call does.
@@ -71,15 +71,49 @@ impl Step {
             ..Self::default()
         }
     }
+}
 
-    /// A command that could not be taken apart.
-    pub(super) fn whole(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
+/// A command that could not be taken apart: its whole text, and its pieces between separators with
+/// their words split at blanks, as if there were no quotes. What is found in them is doubtful.
+pub(super) fn cautious_steps(text: &str) -> Vec<Step> {
+    let whole = Step {
+        text: text.to_owned(),
+        cautious: true,
+        ..Step::default()
+    };
+    let pieces = text
+        .split(['\n', ';', '|', '&', '(', ')', '`'])
+        .filter_map(bare_invocation)
+        .take(MAX_STEPS)
+        .map(|invocation| Step {
             cautious: true,
-            ..Self::default()
-        }
-    }
+            ..step(&invocation)
+        });
+    std::iter::once(whole).chain(pieces).collect()
+}
+
+fn bare_invocation(piece: &str) -> Option<Invocation> {
+    let mut words = piece
+        .split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']))
+        .filter(|word| !word.is_empty());
+    let program = words.next()?;
+    Some(Invocation {
+        program: program.rsplit('/').next().unwrap_or(program).to_owned(),
+        args: words
+            .map(|word| Word {
+                text: word.to_owned(),
+                dynamic: word.contains('$'),
+            })
+            .collect(),
+        env: Vec::new(),
+        cwd: None,
+        redirects: Vec::new(),
+        heredoc: None,
+        join: Join::Then,
+        origin: Origin::Direct,
+        offset: 0,
+    })
 }
 
 /// Programs of one command line that are looked at one by one. The rest is looked at as one text.
@@ -203,9 +237,9 @@ fn is_search(step: &Step) -> bool {
 }
 
 fn is_substitution(step: &Step) -> bool {
-    step.invocation.as_ref().is_some_and(|i| {
-        matches!(i.origin, Origin::Substitution | Origin::ProcessSubstitution)
-    })
+    step.invocation
+        .as_ref()
+        .is_some_and(|i| matches!(i.origin, Origin::Substitution | Origin::ProcessSubstitution))
 }
 
 /// Where the output of a step ends.
@@ -224,11 +258,12 @@ fn ends(steps: &[Step], cwd: Option<&str>) -> Vec<End> {
         let inner = is_substitution(step);
         let next = if inner { Some(at + 1) } else { outer };
         let next = next.and_then(|n| Some((n, steps.get(n)?)));
-        let piped = next.filter(|(_, n)| {
-            n.join() == Some(Join::Pipe) && is_substitution(n) == inner
-        });
+        let piped =
+            next.filter(|(_, n)| n.join() == Some(Join::Pipe) && is_substitution(n) == inner);
         // The program that takes a substitution stands behind it.
-        let consumer = outer.filter(|_| inner).and_then(|n| Some((n, steps.get(n)?)));
+        let consumer = outer
+            .filter(|_| inner)
+            .and_then(|n| Some((n, steps.get(n)?)));
         let mut end = match (piped, consumer) {
             _ if step.io.applies => End {
                 sink: Sink::Applied,
@@ -248,7 +283,11 @@ fn ends(steps: &[Step], cwd: Option<&str>) -> Vec<End> {
             (None, Some((n, _))) => ends.get(n).cloned().unwrap_or_default(),
             (None, None) => End::default(),
         };
-        let own = step.io.saves.iter().map(|path| step.place(cwd).resolve(path));
+        let own = step
+            .io
+            .saves
+            .iter()
+            .map(|path| step.place(cwd).resolve(path));
         end.saves.extend(own);
         end.saves.truncate(MAX_SAVES);
         if let Some(slot) = ends.get_mut(at) {
@@ -276,7 +315,12 @@ fn into_pipe(step: &Step, next: &Step, end: Option<&End>, cwd: Option<&str>) -> 
     let place = next.place(cwd);
     End {
         sink,
-        saves: next.io.saves.iter().map(|path| place.resolve(path)).collect(),
+        saves: next
+            .io
+            .saves
+            .iter()
+            .map(|path| place.resolve(path))
+            .collect(),
     }
 }
 
@@ -292,7 +336,11 @@ fn saved(step: &Step, cwd: Option<&str>) -> Sink {
         });
         place.in_tree(path) && (file || step.io.replaces && !is_data(path))
     });
-    if into_tree { Sink::IntoTree } else { Sink::Aside }
+    if into_tree {
+        Sink::IntoTree
+    } else {
+        Sink::Aside
+    }
 }
 
 #[cfg(test)]
@@ -341,9 +389,15 @@ mod tests {
 
     #[test]
     fn messages_are_data() {
-        let steps = steps_of(&parse("git commit -qm 'docs: run git fetch upstream'"), None);
+        let steps = steps_of(
+            &parse("git commit -qm 'docs: run git fetch upstream'"),
+            None,
+        );
         let first = steps.first().unwrap();
         assert!(first.data);
-        assert_eq!(first.message.as_deref(), Some("docs: run git fetch upstream"));
+        assert_eq!(
+            first.message.as_deref(),
+            Some("docs: run git fetch upstream")
+        );
     }
 }

@@ -79,7 +79,10 @@ impl GitCall {
 
     fn fill(&mut self, words: &Words) {
         self.all = words.any_flag(&["--all", "--branches", "--remotes", "--tags", "--glob"])
-            && !matches!(self.verb.as_str(), "fetch" | "push" | "clone" | "add" | "commit");
+            && !matches!(
+                self.verb.as_str(),
+                "fetch" | "push" | "clone" | "add" | "commit"
+            );
         self.dangling = words.any_flag(&["-g", "--walk-reflogs", "--reflog"]);
         match self.verb.as_str() {
             "show" | "log" | "diff" | "whatchanged" | "difftool" | "shortlog" | "rev-list"
@@ -90,8 +93,8 @@ impl GitCall {
             "reflog" | "fsck" | "verify-pack" | "unpack-objects" => self.fill_lost(words),
             "branch" | "tag" | "for-each-ref" | "show-ref" | "describe" | "name-rev"
             | "rev-parse" | "merge-base" | "show-branch" => self.fill_references(words),
-            "checkout" | "switch" | "restore" | "reset" | "read-tree" | "cherry-pick"
-            | "merge" | "rebase" | "revert" => self.fill_tree(words),
+            "checkout" | "switch" | "restore" | "reset" | "read-tree" | "cherry-pick" | "merge"
+            | "rebase" | "revert" => self.fill_tree(words),
             "worktree" | "format-patch" | "bundle" => self.fill_aside(words),
             "fetch" | "pull" | "clone" | "ls-remote" | "remote" | "submodule" | "subtree" => {
                 self.fill_remote(words);
@@ -107,9 +110,20 @@ impl GitCall {
             || words.any_flag(&["--patch-with-stat", "--word-diff", "--color-words"])
             || words.any_value(&["-L"]);
         let names = words.any_flag(&[
-            "--stat", "--name-only", "--name-status", "--no-patch", "-s", "--shortstat",
-            "--numstat", "--summary", "--dirstat", "--raw", "--compact-summary", "--quiet",
-            "--exit-code", "--check",
+            "--stat",
+            "--name-only",
+            "--name-status",
+            "--no-patch",
+            "-s",
+            "--shortstat",
+            "--numstat",
+            "--summary",
+            "--dirstat",
+            "--raw",
+            "--compact-summary",
+            "--quiet",
+            "--exit-code",
+            "--check",
         ]);
         let body = self.verb == "show" && self.words.iter().any(|w| revision_path(w).is_some());
         self.prints = match self.verb.as_str() {
@@ -152,7 +166,12 @@ impl GitCall {
     fn fill_lost(&mut self, words: &Words) {
         self.prints = Prints::Names;
         self.dangling = self.verb != "fsck"
-            || words.any_flag(&["--lost-found", "--unreachable", "--dangling", "--no-reflogs"]);
+            || words.any_flag(&[
+                "--lost-found",
+                "--unreachable",
+                "--dangling",
+                "--no-reflogs",
+            ]);
         if self.verb == "reflog" && words.any_flag(&["-p", "--patch"]) {
             self.prints = Prints::Patch;
         }
@@ -162,8 +181,19 @@ impl GitCall {
         let lists = words.plain.is_empty()
             || !matches!(self.verb.as_str(), "branch" | "tag")
             || words.any_flag(&[
-                "-a", "-r", "-l", "--list", "--all", "--remotes", "--sort", "--contains",
-                "--merged", "--no-merged", "--points-at", "-v", "-vv",
+                "-a",
+                "-r",
+                "-l",
+                "--list",
+                "--all",
+                "--remotes",
+                "--sort",
+                "--contains",
+                "--merged",
+                "--no-merged",
+                "--points-at",
+                "-v",
+                "-vv",
             ]);
         if lists {
             self.prints = Prints::Names;
@@ -173,7 +203,12 @@ impl GitCall {
             };
         } else if !words.any_flag(&["-d", "-D", "--delete", "-m", "-M", "-f"]) {
             self.creates = words.plain.first().map(|w| (*w).to_owned());
-            self.words = words.plain.iter().skip(1).map(|w| (*w).to_owned()).collect();
+            self.words = words
+                .plain
+                .iter()
+                .skip(1)
+                .map(|w| (*w).to_owned())
+                .collect();
         }
         self.all = false;
     }
@@ -363,25 +398,33 @@ impl<'w> Words<'w> {
     /// The plain words that may be revisions: those before `--`.
     fn before_dashes(&self) -> Vec<String> {
         let count = self.before_dashes.unwrap_or(self.plain.len());
-        self.plain.iter().take(count).map(|w| (*w).to_owned()).collect()
+        self.plain
+            .iter()
+            .take(count)
+            .map(|w| (*w).to_owned())
+            .collect()
     }
 }
 
 /// True if the option is followed by its value as a word of its own.
 fn takes_value(verb: &str, option: &str) -> bool {
-    let history = matches!(verb, "log" | "show" | "diff" | "whatchanged" | "rev-list" | "shortlog");
+    let history = matches!(
+        verb,
+        "log" | "show" | "diff" | "whatchanged" | "rev-list" | "shortlog"
+    );
     match option {
-        "-S" | "-G" | "--grep" | "--author" | "--committer" | "--since" | "--after"
-        | "--until" | "--before" | "-L" | "-O" | "--max-count" | "--skip" => {
-            history || verb == "blame"
-        }
+        "-S" | "-G" | "--grep" | "--author" | "--committer" | "--since" | "--after" | "--until"
+        | "--before" | "-L" | "-O" | "--max-count" | "--skip" => history || verb == "blame",
         "-n" => history || verb == "branch" || verb == "tag",
         "-b" | "-B" => matches!(verb, "checkout" | "worktree" | "clone" | "switch"),
         "-c" | "-C" | "--create" => verb == "switch",
         "--orphan" => matches!(verb, "checkout" | "switch" | "worktree"),
         "-s" => matches!(verb, "restore" | "merge" | "rebase" | "cherry-pick"),
         "--source" => verb == "restore",
-        "-m" => matches!(verb, "merge" | "tag" | "commit" | "cherry-pick" | "revert" | "stash"),
+        "-m" => matches!(
+            verb,
+            "merge" | "tag" | "commit" | "cherry-pick" | "revert" | "stash"
+        ),
         "--onto" | "-X" | "--strategy" | "--strategy-option" | "--exec" | "-x" => {
             matches!(verb, "rebase" | "merge" | "cherry-pick") && option != "-x"
         }
@@ -434,7 +477,11 @@ mod tests {
             ("git diff --name-only HEAD", "diff", Names),
             ("git diff --no-index a b", "diff", Nothing),
             ("git cat-file -p abc", "cat-file", Body),
-            ("git cat-file --batch-all-objects --batch-check", "cat-file", Names),
+            (
+                "git cat-file --batch-all-objects --batch-check",
+                "cat-file",
+                Names,
+            ),
             ("git archive -o x.tar v1", "archive", Aside),
             ("git tag", "tag", Names),
             ("git tag v1", "tag", Nothing),
@@ -491,7 +538,10 @@ mod tests {
         let fetch = call("git fetch -q origin pull/308/head:refs/heads/pr");
         assert_eq!(fetch.creates.as_deref(), Some("pr"));
         assert_eq!(fetch.remotes.len(), 2);
-        assert_eq!(call("git remote add up https://h/x").creates.as_deref(), Some("up"));
+        assert_eq!(
+            call("git remote add up https://h/x").creates.as_deref(),
+            Some("up")
+        );
     }
 
     #[test]

@@ -156,7 +156,10 @@ mod tests {
     #[test]
     fn commits_are_known_by_any_abbreviation() {
         let mut history = History::default();
-        history.learn("* 3f1c2ab9 (HEAD) a\n| * 20aa991 b\ncommit 0c4411d0c4411d\n  text deadbee1", false);
+        history.learn(
+            "* 3f1c2ab9 (HEAD) a\n| * 20aa991 b\ncommit 0c4411d0c4411d\n  text deadbee1",
+            false,
+        );
         for (id, own) in [
             ("3f1c2ab", true),
             ("3f1c2ab9ffff", true),

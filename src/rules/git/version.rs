@@ -19,7 +19,9 @@ impl Version {
         let mut best: Option<Self> = None;
         for (at, _) in word.char_indices() {
             let before = word.get(..at).unwrap_or_default();
-            let starts = word.get(at..).is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()))
+            let starts = word
+                .get(at..)
+                .is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()))
                 && !before.ends_with(|c: char| c.is_ascii_digit() || c == '.');
             if !starts {
                 continue;
@@ -66,7 +68,7 @@ impl Version {
         let pre = ["rc", "alpha", "beta", "dev", "pre"]
             .iter()
             .any(|p| lower.starts_with(p))
-            || lower.starts_with(|c| c == 'a' || c == 'b')
+            || lower.starts_with(['a', 'b'])
                 && lower.chars().nth(1).is_some_and(|c| c.is_ascii_digit());
         (numbers.len() >= 2 || after_v).then_some(Self { numbers, pre })
     }

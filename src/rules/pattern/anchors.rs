@@ -228,10 +228,7 @@ mod tests {
             (r"[0-9a-f]{40}", None),
             (r"(?:PR|pull request)\s*#?7", None),
             (r"cherry[- ]pick", Some(vec!["cherry"])),
-            (
-                r"raw\.(?:x|yy)\.com",
-                Some(vec!["raw.x.com", "raw.yy.com"]),
-            ),
+            (r"raw\.(?:x|yy)\.com", Some(vec!["raw.x.com", "raw.yy.com"])),
             (r"(?i)Up(?:stream)?!", Some(vec!["up!", "upstream!"])),
             (r"完整应用|照抄", Some(vec!["完整应用", "照抄"])),
             (r"Взял", Some(vec!["взял"])),

@@ -114,7 +114,11 @@ fn redact(text: &str, at: usize) -> (String, usize) {
             .iter()
             .find_map(|name| found.name(name))
             .map_or("", |m| slice(text, m.range()));
-        let tail = if found.name("scheme").is_some() { "@" } else { "" };
+        let tail = if found.name("scheme").is_some() {
+            "@"
+        } else {
+            ""
+        };
         out.push_str(text.get(done..whole.start()).unwrap_or_default());
         if whole.start() < at {
             let new = head.len() + "[redacted]".len() + tail.len();
@@ -180,8 +184,14 @@ mod tests {
     #[test]
     fn secrets_are_replaced_even_when_cut() {
         for (text, gone) in [
-            ("curl -H 'Authorization: Bearer abcdefghij0123' x", "abcdefghij"),
-            ("git clone https://bob:hunter2pass@forge.example/a/b", "hunter2"),
+            (
+                "curl -H 'Authorization: Bearer abcdefghij0123' x",
+                "abcdefghij",
+            ),
+            (
+                "git clone https://bob:hunter2pass@forge.example/a/b",
+                "hunter2",
+            ),
             ("GH_TOKEN=ghp_0123456789abcdefghij0123 gh x", "ghp_"),
             ("export API_KEY=\"zzzzzzzzzzzz\" x", "zzzz"),
             ("key AKIAABCDEFGHIJKLMNOP x", "AKIA"),

@@ -37,8 +37,7 @@ fn ends(bytes: &[u8], at: usize, unit: Unit) -> bool {
         }
         _ if unit == Unit::Line => false,
         Some(b'.' | b'!' | b'?' | b';') => {
-            byte(at + 1).is_none_or(|next| next.is_ascii_whitespace())
-                && !abbreviation(bytes, at)
+            byte(at + 1).is_none_or(|next| next.is_ascii_whitespace()) && !abbreviation(bytes, at)
         }
         // The last byte of 。 (E3 80 82) and of ！ ？ ； (EF BC 81, 9F, 9B).
         Some(0x82) => preceded(bytes, at, &[0xe3, 0x80]),
@@ -74,16 +73,18 @@ fn abbreviation(bytes: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::text::slice;
 
     fn sentence<'t>(text: &'t str, word: &str) -> &'t str {
         let at = text.find(word).unwrap();
         let range = around(text, &(at..at + word.len()), Unit::Sentence);
-        text[range].trim()
+        slice(text, range).trim()
     }
 
     #[test]
     fn sentences_end_at_stops_and_not_inside_names() {
-        let text = "I read layout.py, e.g. the PR #12.5 part. Then I ran it! 完成了。我没有应用；好";
+        let text =
+            "I read layout.py, e.g. the PR #12.5 part. Then I ran it! 完成了。我没有应用；好";
         for (word, expected) in [
             ("layout", "I read layout.py, e.g. the PR #12.5 part"),
             ("ran", "Then I ran it"),
@@ -96,7 +97,10 @@ mod tests {
                 sentence(text, word)
             );
         }
-        assert_eq!(sentence("did not\ncopy it\nAnd", "copy"), "did not\ncopy it");
+        assert_eq!(
+            sentence("did not\ncopy it\nAnd", "copy"),
+            "did not\ncopy it"
+        );
         assert_eq!(sentence("not\n- copied", "copied"), "- copied");
     }
 
