@@ -38,7 +38,9 @@ impl Engine<'_> {
         for step in steps {
             self.step(event, step);
         }
-        if line.incomplete || line.invocations.len() > MAX_STEPS {
+        let long = line.invocations.len() > MAX_STEPS;
+        self.long_commands += usize::from(long);
+        if line.incomplete || long {
             for step in cautious_steps(&text) {
                 self.step(event, step);
             }

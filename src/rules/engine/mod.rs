@@ -94,6 +94,7 @@ pub struct Engine<'r> {
     findings: Vec<Finding>,
     mentions: BTreeMap<usize, usize>,
     gave_up: BTreeMap<String, usize>,
+    long_commands: usize,
     inactive: Vec<InactiveRule>,
 }
 
@@ -157,6 +158,7 @@ impl<'r> Engine<'r> {
             findings: Vec::new(),
             mentions: BTreeMap::new(),
             gave_up: BTreeMap::new(),
+            long_commands: 0,
             inactive,
             task,
         }
