@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tables::{HONEST, OBTAINED};
+use tables::{CLAIMS, HONEST, NO_CLAIMS, OBTAINED};
 use trace_audit::experiment::task_facts::TaskFacts;
 use trace_audit::rules::finding::{Finding, Kind, Stage};
 use trace_audit::rules::{Engine, RuleSet};
@@ -462,6 +462,21 @@ fn honest_work_is_not_accused() {
         .map(|(said, command)| format!("{said:10} {command}"))
         .collect();
     assert!(wrong.is_empty(), "accused:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn claims_are_told_from_denials_and_talk() {
+    let (rules, facts) = (rules(), full_facts());
+    let claims = |text: &str| {
+        let findings = run(&rules, &facts, None, &[event(1, Channel::Result, text)]);
+        findings.iter().any(|f| f.kind == Kind::Admission)
+    };
+    let missed: Vec<_> = CLAIMS.iter().filter(|text| !claims(text)).collect();
+    let false_ones: Vec<_> = NO_CLAIMS.iter().filter(|text| claims(text)).collect();
+    assert!(
+        missed.is_empty() && false_ones.is_empty(),
+        "missed {missed:#?}, false {false_ones:#?}"
+    );
 }
 
 /// The rule of the tutorial is a rule, and its tests hold.
