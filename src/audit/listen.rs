@@ -22,6 +22,10 @@ use crate::trace::{TraceFile, TraceReport, read_traces};
 /// Files without a writer that a coverage reason names; the others are counted.
 const NAMED_FILES: usize = 3;
 
+/// So many added lines that no event holds, when they are most of the patch, keep a trace from being
+/// complete.
+const MANY_UNSEEN: u64 = 16;
+
 /// What the traces of a run said.
 pub(super) struct Heard {
     /// The trace files; `None` when the run has none.
@@ -42,6 +46,7 @@ pub(super) fn listen(
     rules: &RuleSet,
     sources: &Sources,
     comparison: Option<&Comparison>,
+    prompt: Option<&str>,
 ) -> Result<Heard> {
     let (traces, logs): (Vec<_>, Vec<_>) = inputs
         .traces
@@ -50,7 +55,6 @@ pub(super) fn listen(
     let files: Vec<_> = traces.into_iter().map(trace_file).collect();
     let logs: Vec<_> = logs.into_iter().map(trace_file).collect();
     let labels = files.iter().chain(&logs).map(|f| f.label.clone()).collect();
-    let prompt = inputs.prompt.as_ref().map(|p| p.text.as_str());
     let mut engine = Engine::new(rules, &inputs.task_facts, prompt, labels);
     let marks = sources
         .patch
@@ -226,26 +230,43 @@ fn tracker(
     })
 }
 
-/// The trace's own coverage, lowered when the tree holds changes that no call of it explains.
+/// The trace's own coverage, lowered when the tree holds changes that no call of it explains, or
+/// mostly lines that no event holds: one opaque script can write anything.
 fn coverage(report: &TraceReport, provenance: &Provenance) -> (Coverage, Vec<String>) {
     let mut reasons = report.reasons.clone();
+    if report.coverage < Coverage::Full {
+        return (report.coverage, reasons);
+    }
+    let known = reasons.len();
     let orphans: Vec<_> = provenance
         .unseen
         .iter()
         .filter(|unseen| unseen.event.is_none())
         .map(|unseen| unseen.path.as_str())
         .collect();
-    if report.coverage < Coverage::Full || orphans.is_empty() {
-        return (report.coverage, reasons);
+    if !orphans.is_empty() {
+        let named: Vec<_> = orphans.iter().take(NAMED_FILES).copied().collect();
+        let more = match orphans.len().saturating_sub(NAMED_FILES) {
+            0 => String::new(),
+            left => format!(" and {left} more"),
+        };
+        reasons.push(format!(
+            "no call of the trace explains the changes to {}{more}",
+            named.join(", ")
+        ));
     }
-    let named: Vec<_> = orphans.iter().take(NAMED_FILES).copied().collect();
-    let more = match orphans.len().saturating_sub(NAMED_FILES) {
-        0 => String::new(),
-        left => format!(" and {left} more"),
-    };
-    reasons.push(format!(
-        "no call of the trace explains the changes to {}{more}",
-        named.join(", ")
-    ));
-    (Coverage::Partial, reasons)
+    if let Some(ledger) = &provenance.ledger {
+        let shown = ledger.authored + ledger.seen_first + ledger.starter + ledger.prompt;
+        if ledger.unseen >= MANY_UNSEEN && ledger.unseen > shown {
+            reasons.push(format!(
+                "{} added lines stand in no recorded event (written by a script or another program)",
+                ledger.unseen
+            ));
+        }
+    }
+    if reasons.len() > known {
+        (Coverage::Partial, reasons)
+    } else {
+        (Coverage::Full, reasons)
+    }
 }

@@ -8,6 +8,8 @@ mod refine;
 mod report;
 mod sources;
 
+use std::collections::BTreeSet;
+
 use crate::Result;
 use crate::experiment::discover::RunInputs;
 use crate::provenance::model::Provenance;
@@ -18,7 +20,7 @@ use crate::similarity::compare::{CompareInputs, Comparison, compare};
 use crate::similarity::starter::{NoStarter, Starter};
 use crate::trace::TraceReport;
 use crate::verdict::judge::judge;
-use crate::verdict::measures::Measures;
+use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
 
 use sources::{BaseFiles, Sources};
@@ -86,8 +88,9 @@ impl<'a> Auditor<'a> {
 /// Reads everything that belongs to a run: a function of its inputs and the rules.
 fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
     let sources = sources::read(inputs)?;
-    let comparison = compare_with_gt(inputs, &sources);
-    let mut heard = listen::listen(inputs, rules, &sources, comparison.as_ref())?;
+    let prompt = trusted_prompt(inputs);
+    let comparison = compare_with_gt(inputs, &sources, prompt.as_deref());
+    let mut heard = listen::listen(inputs, rules, &sources, comparison.as_ref(), prompt.as_deref())?;
 
     let content_unrecorded = match (&heard.provenance, &comparison) {
         (Some(provenance), Some(comparison)) => refine::refine(
@@ -100,7 +103,13 @@ fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
 
     let mut measures = Measures {
         content_unrecorded,
-        gt: sources.gt_state,
+        // When the run's own metadata names another task than its directory, nobody knows which
+        // reference is the right one.
+        gt: if inputs.task_disputed && sources.gt.is_some() {
+            GtState::DoesNotFit
+        } else {
+            sources.gt_state
+        },
         patch: sources.patch_state,
         coverage: heard.coverage,
         gt_incomplete: sources
@@ -129,7 +138,29 @@ fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
     })
 }
 
-fn compare_with_gt(inputs: &RunInputs, sources: &Sources) -> Option<Comparison> {
+/// The prompt as far as it can be believed.
+///
+/// The copy in the run directory is what the agent saw, and the agent could have written the answer
+/// into it. So where the benchmark has a prompt too, only the lines that stand in both count.
+fn trusted_prompt(inputs: &RunInputs) -> Option<String> {
+    let seen = inputs.prompt.as_ref()?;
+    let Some(benchmark) = &inputs.benchmark_prompt else {
+        return Some(seen.text.clone());
+    };
+    let known: BTreeSet<&str> = benchmark.text.lines().map(str::trim).collect();
+    let both: Vec<&str> = seen
+        .text
+        .lines()
+        .filter(|line| known.contains(line.trim()))
+        .collect();
+    Some(both.join("\n"))
+}
+
+fn compare_with_gt(
+    inputs: &RunInputs,
+    sources: &Sources,
+    prompt: Option<&str>,
+) -> Option<Comparison> {
     let gt = sources.gt.as_ref()?;
     let base = sources.tree().map(BaseFiles);
     let starter: &dyn Starter = match &base {
@@ -142,7 +173,7 @@ fn compare_with_gt(inputs: &RunInputs, sources: &Sources) -> Option<Comparison> 
         handwritten: inputs.handwritten.as_ref(),
         generated: inputs.generated.as_ref(),
         starter,
-        prompt: inputs.prompt.as_ref().map(|p| p.text.as_str()),
+        prompt,
         files: base.as_ref().map(|b| b as _),
     }))
 }

@@ -8,7 +8,7 @@ use bstr::{BString, ByteSlice};
 use crate::experiment::discover::RunInputs;
 use crate::patch::diff::{diff, is_binary};
 use crate::patch::model::{FilePatch, FileStatus, Patch};
-use crate::patch::tree::DirTree;
+use crate::patch::tree::{DirTree, EntryKind};
 use crate::patch::{
     AgentPatch, Base, BaseInfo, BaseRequest, BaseTree, Fit, GtPatch, TreeFlags, choose_base, fits,
     load_gt, load_patch, worktree_patch,
@@ -114,7 +114,9 @@ impl Sources {
             ..
         } = worktree_patch(dir, &base, &excluded, gt)?;
         refuse_closed(&flags, dir, inputs.base_tree.as_deref())?;
-        let unseen = gt.map(|gt| not_compared(gt, &flags)).unwrap_or_default();
+        let unseen = gt
+            .map(|gt| not_compared(gt, &flags, dir, base.tree.as_deref()))
+            .unwrap_or_default();
         self.problems.extend(problems);
         match &base.tree {
             None => {
@@ -186,9 +188,14 @@ fn shell_quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
-/// Files of the GT that stand in the work tree and could not be compared: links that lead out of it,
-/// pipes and devices, files too large or broken.
-fn not_compared(gt: &Patch, flags: &TreeFlags) -> Vec<String> {
+/// Files of the GT that stand in the work tree and could not be compared: behind links that the base
+/// does not have, pipes and devices, files too large or broken.
+fn not_compared(
+    gt: &Patch,
+    flags: &TreeFlags,
+    run: &Path,
+    base: Option<&dyn BaseTree>,
+) -> Vec<String> {
     let unseen: BTreeSet<&BString> = [
         &flags.links_outside,
         &flags.special,
@@ -201,9 +208,28 @@ fn not_compared(gt: &Patch, flags: &TreeFlags) -> Vec<String> {
     gt.files
         .iter()
         .map(FilePatch::path)
-        .filter(|path| unseen.contains(path))
+        .filter(|path| unseen.contains(path) || is_behind_new_link(path, run, base))
         .map(ToString::to_string)
         .collect()
+}
+
+/// The file, or a directory above it, is a link in the run and none in the base: what it leads to
+/// may be anything, and is the agent's doing.
+fn is_behind_new_link(path: &BString, run: &Path, base: Option<&dyn BaseTree>) -> bool {
+    let mut here = BString::default();
+    for part in path.split(|b| *b == b'/') {
+        if !here.is_empty() {
+            here.push(b'/');
+        }
+        here.extend_from_slice(part);
+        let is_link = std::fs::symlink_metadata(run.join(&*here.to_os_str_lossy()))
+            .is_ok_and(|meta| meta.file_type().is_symlink());
+        if is_link {
+            let in_base = base.and_then(|tree| tree.entries().get(&here));
+            return !in_base.is_some_and(|entry| entry.kind == EntryKind::Link);
+        }
+    }
+    false
 }
 
 /// The files that the GT names, as they lie in the work tree, every line as if added: without a base,

@@ -148,3 +148,59 @@ impl Marks {
             && body.all.iter().all(|p| self.possible(p))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::RuleSet;
+    use crate::rules::task::Task;
+
+    /// A pattern that matches a text is marked by the automaton, with facts and without.
+    fn check(rules: &RuleSet, bodies: &[Body], own: &Index, text: &str) {
+        let mut marks = Marks::new(own.next_slot().max(rules.index.next_slot()));
+        rules.index.scan(text, &mut marks);
+        own.scan(text, &mut marks);
+        for pattern in bodies.iter().flat_map(Body::hitting) {
+            let Some(regexp) = pattern.regexp() else {
+                continue;
+            };
+            assert!(
+                !regexp.is_match(text) || marks.possible(pattern),
+                "{} matches {text:?} and is not marked",
+                regexp.source()
+            );
+        }
+    }
+
+    #[test]
+    fn no_match_is_missed_by_the_automaton() {
+        let rules = RuleSet::builtin().unwrap();
+        let first = rules.rules().iter().flat_map(|r| &r.tests).next().unwrap();
+        let task = Task::new(&first.facts);
+        let mut builder = Builder::starting_at(rules.index.next_slot());
+        let bodies: Vec<Body> = rules
+            .rules()
+            .iter()
+            .map(|rule| {
+                let mut body = rule.body.expand(&task.facts);
+                builder.add(&mut body);
+                body
+            })
+            .collect();
+        let own = builder.build();
+        let tests = rules.rules().iter().flat_map(|r| &r.tests);
+        for test in tests {
+            for event in test.case.event.iter().chain(&test.case.events) {
+                for text in [
+                    Some(&event.text),
+                    event.result.as_ref(),
+                    event.path.as_ref(),
+                ] {
+                    let Some(text) = text else { continue };
+                    check(&rules, &bodies, &own, text);
+                    check(&rules, &bodies, &own, &text.to_uppercase());
+                }
+            }
+        }
+    }
+}

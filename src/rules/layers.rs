@@ -13,14 +13,12 @@ use sha2::{Digest, Sha256};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::compile::{self, Position};
+use super::compile;
 use super::diagnostic::{self, Diagnostic, Sink, SourceFile};
-use super::finding::{Kind, Stage};
 use super::index::{Builder, Index};
-use super::rule::{Channels, Rule};
-use super::schema::{
-    AppendSyntax, OverrideSyntax, PackSyntax, ReplaceSyntax, RuleSyntax, SCHEMA_VERSION,
-};
+use super::overrides;
+use super::rule::Rule;
+use super::schema::{OverrideSyntax, PackSyntax, RuleSyntax, SCHEMA_VERSION};
 use super::text::excerpt::hex;
 use crate::{Error, Result};
 
@@ -287,7 +285,7 @@ impl Layers {
                 sink.error_help(change.id.span(), format!("there is no rule `{id}`"), help);
                 continue;
             };
-            apply(rule, change, &mut sink);
+            overrides::apply(rule, change, &mut sink);
         }
     }
 }
@@ -316,93 +314,6 @@ fn entries<'d>(value: Spanned<DeValue<'d>>, sink: &mut Sink) -> Vec<Spanned<DeVa
             Vec::new()
         }
     }
-}
-
-/// Applies one `[[override]]`.
-fn apply(rule: &mut Rule, change: OverrideSyntax, sink: &mut Sink) {
-    let span = change.id.span();
-    if change.enabled == Some(false) {
-        match change.reason {
-            Some(reason) if !reason.get_ref().trim().is_empty() => {
-                rule.disabled = Some(reason.into_inner());
-            }
-            _ => sink.error_help(
-                span.clone(),
-                "a rule is switched off with a reason",
-                "add `reason = \"…\"`",
-            ),
-        }
-    }
-    if change.enabled.is_none() && change.replace.is_none() && change.append.is_none() {
-        sink.error(span, "the override changes nothing");
-    }
-    if let Some(replace) = change.replace {
-        self::replace(rule, replace, sink);
-    }
-    if let Some(append) = change.append {
-        self::append(rule, append, sink);
-    }
-}
-
-fn replace(rule: &mut Rule, new: ReplaceSyntax, sink: &mut Sink) {
-    fn put<T>(field: &mut T, value: Option<T>) {
-        if let Some(value) = value {
-            *field = value;
-        }
-    }
-    put(&mut rule.title, new.title);
-    put(&mut rule.description, new.description);
-    put(&mut rule.severity, new.severity);
-    put(&mut rule.confidence, new.confidence);
-    put(&mut rule.status, new.status);
-    put(&mut rule.advice, new.advice);
-    if new.cause.is_some() {
-        rule.cause = new.cause;
-    }
-    for (stage, highest) in [
-        (&new.stage, Stage::Obtained),
-        (&new.attempt, Stage::Attempted),
-    ] {
-        if let Some(stage) = stage
-            && (rule.kind != Kind::Action || *stage.get_ref() > highest)
-        {
-            sink.error(stage.span(), "the rule cannot have this stage");
-        }
-    }
-    put(&mut rule.stage, new.stage.map(Spanned::into_inner));
-    put(&mut rule.attempt, new.attempt.map(Spanned::into_inner));
-    put(
-        &mut rule.filter.channels,
-        new.channels.map(|c| Channels::of(c.get_ref())),
-    );
-    let mut list = |patterns: Option<Vec<_>>| {
-        patterns.and_then(|p| compile::patterns(p, Position::Match, sink))
-    };
-    put(&mut rule.body.any, list(new.any));
-    put(&mut rule.body.all, list(new.all));
-    put(&mut rule.body.none, list(new.none));
-}
-
-fn append(rule: &mut Rule, more: AppendSyntax, sink: &mut Sink) {
-    rule.tags.extend(more.tags);
-    rule.references.extend(more.references);
-    let facts = rule
-        .tests
-        .first()
-        .map(|t| t.facts.clone())
-        .unwrap_or_default();
-    for (list, position, target) in [
-        (more.any, Position::Match, &mut rule.body.any),
-        (more.none, Position::Match, &mut rule.body.none),
-        (more.success, Position::Outcome, &mut rule.body.success),
-        (more.blocked, Position::Outcome, &mut rule.body.blocked),
-    ] {
-        target.extend(compile::patterns(list, position, sink).unwrap_or_default());
-    }
-    rule.body
-        .allow
-        .extend(compile::allows(more.allow, sink).unwrap_or_default());
-    rule.tests.extend(compile::tests(more.test, &facts, sink));
 }
 
 #[cfg(test)]
@@ -447,107 +358,74 @@ mod tests {
         assert_ne!(digest(ONE), digest(&ONE.replace("needle", "noodle")));
     }
 
+    fn check(text: &str, place: &str, message: &str) {
+        let shown = errors(&[text]);
+        assert!(shown.contains(place), "{text}\nno {place} in:\n{shown}");
+        assert!(
+            shown.contains(message),
+            "{text}\nno {message:?} in:\n{shown}"
+        );
+    }
+
+    /// Place, message, and what stands in a rule from its seventh line on.
+    #[rustfmt::skip]
+    const IN_A_RULE: &[(&str, &str, &str)] = &[
+        ("8:16", "did you mean `regex`?", "kind = \"mention\"\nmatch.any = [{ regexp = 'x' }]"),
+        ("8:28", "unclosed group", "kind = \"mention\"\nmatch.any = [{ regex = 'abc(' }]"),
+        ("2:1", "every text", "kind = \"mention\"\nmatch.any = [{ regex = '[0-9]+' }]"),
+        ("8:30", "no task fact", "kind = \"mention\"\nmatch.any = [{ regex = 'pull/{prr}' }]"),
+        ("7:8", "needs a cause", "kind = \"action\"\nmatch.any = [{ literal = 'abc' }]"),
+        ("8:9", "only actions", "kind = \"mention\"\nstage = \"obtained\"\nmatch.any = [{ literal = 'abc' }]"),
+        ("9:18", "convicts nobody", "kind = \"action\"\ncause = \"delegated\"\nwhere.channels = [\"prompt\"]\nmatch.any = [{ literal = 'abc' }]"),
+        ("8:14", "exactly one", "kind = \"mention\"\nmatch.any = [{ literal = 'abc', regex = 'abc' }]"),
+        ("8:14", "cannot stand here", "kind = \"mention\"\nmatch.any = [{ is = [\"diff\"] }]"),
+        ("10:10", "needs a reason", "kind = \"mention\"\nmatch.any = [{ literal = 'abc' }]\n[[rule.allow]]\nreason = ' '\nany = [{ literal = 'x' }]"),
+    ];
+
     #[test]
-    fn every_mistake_is_shown_with_its_place() {
-        let rule = |body: &str| {
-            format!(
-                "schema = 1\n[[rule]]\nid = \"u.x\"\ntitle = \"t\"\nseverity = \"low\"\nconfidence = \"low\"\n{body}"
-            )
-        };
-        for (text, place, message) in [
-            ("", "user.toml:1:1", "does not say which format"),
-            ("schema = 2", "user.toml:1:10", "another format"),
-            (
-                "schema = 1\nrules = []",
-                "user.toml:2:1",
-                "did you mean `rule`?",
-            ),
-            ("schema = 1\n[[rule", "user.toml:2", "]"),
-            (
-                &rule("kind = \"mention\"\nmatch.any = [{ regexp = 'x' }]"),
-                "user.toml:8:16",
-                "did you mean `regex`?",
-            ),
-            (
-                &rule("kind = \"mention\"\nmatch.any = [{ regex = 'abc(' }]"),
-                "user.toml:8:28",
-                "unclosed group",
-            ),
-            (
-                &rule("kind = \"mention\"\nmatch.any = [{ regex = '[0-9]+' }]"),
-                "user.toml:2:1",
-                "every text",
-            ),
-            (
-                &rule("kind = \"mention\"\nmatch.any = [{ regex = 'pull/{prr}' }]"),
-                "user.toml:8:30",
-                "no task fact",
-            ),
-            (
-                &rule("kind = \"action\"\nmatch.any = [{ literal = 'abc' }]"),
-                "user.toml:7:8",
-                "needs a cause",
-            ),
-            (
-                &rule(
-                    "kind = \"mention\"\nstage = \"obtained\"\nmatch.any = [{ literal = 'abc' }]",
-                ),
-                "user.toml:8:9",
-                "only actions",
-            ),
-            (
-                &rule(
-                    "kind = \"action\"\ncause = \"delegated\"\nwhere.channels = [\"prompt\"]\nmatch.any = [{ literal = 'abc' }]",
-                ),
-                "user.toml:9:18",
-                "convicts nobody",
-            ),
-            (
-                &rule("kind = \"mention\"\nmatch.any = [{ literal = 'abc', regex = 'abc' }]"),
-                "user.toml:8:14",
-                "exactly one",
-            ),
-            (
-                &rule("kind = \"mention\"\nmatch.any = [{ is = [\"diff\"] }]"),
-                "user.toml:8:14",
-                "cannot stand here",
-            ),
-            (
-                &rule(
-                    "kind = \"mention\"\nmatch.any = [{ literal = 'abc' }]\n[[rule.allow]]\nreason = ' '\nany = [{ literal = 'x' }]",
-                ),
-                "user.toml:10:10",
-                "needs a reason",
-            ),
-            (
-                &ONE.replace("a.b", "Bad Id"),
-                "user.toml:3:6",
-                "bad rule id",
-            ),
-            (ONE, "user.toml:3:6", "use [[override]]"),
-            (
-                "schema = 1\n[[override]]\nid = \"a.c\"\nenabled = false\nreason = \"x\"",
-                "user.toml:3:6",
-                "did you mean `a.b`?",
-            ),
-            (
-                "schema = 1\n[[override]]\nid = \"a.b\"\nenabled = false",
-                "user.toml:3:6",
-                "with a reason",
-            ),
-            (
-                "schema = 1\n[[override]]\nid = \"a.b\"\nenabled = false\nreason = \"x\"",
-                "",
-                "no rule is left",
-            ),
-        ] {
-            let shown = errors(&[text]);
-            assert!(shown.contains(place), "{text}\nno {place} in:\n{shown}");
-            assert!(
-                shown.contains(message),
-                "{text}\nno {message:?} in:\n{shown}"
+    fn mistakes_in_a_rule_are_shown_with_their_place() {
+        let head = "schema = 1\n[[rule]]\nid = \"u.x\"\ntitle = \"t\"\nseverity = \"low\"\nconfidence = \"low\"\n";
+        for (place, message, body) in IN_A_RULE {
+            check(
+                &format!("{head}{body}"),
+                &format!("user.toml:{place}"),
+                message,
             );
         }
+    }
+
+    #[test]
+    fn mistakes_in_a_file_are_shown_with_their_place() {
+        let change = |rest: &str| format!("schema = 1\n[[override]]\nid = {rest}");
+        check("", "user.toml:1:1", "does not say which format");
+        check("schema = 2", "user.toml:1:10", "another format");
+        check(
+            "schema = 1\nrules = []",
+            "user.toml:2:1",
+            "did you mean `rule`?",
+        );
+        check("schema = 1\n[[rule", "user.toml:2", "]");
+        check(
+            &ONE.replace("a.b", "Bad Id"),
+            "user.toml:3:6",
+            "bad rule id",
+        );
+        check(ONE, "user.toml:3:6", "use [[override]]");
+        check(
+            &change("\"a.c\"\nenabled = false\nreason = \"x\""),
+            "user.toml:3:6",
+            "did you mean `a.b`?",
+        );
+        check(
+            &change("\"a.b\"\nenabled = false"),
+            "user.toml:3:6",
+            "with a reason",
+        );
+        check(
+            &change("\"a.b\"\nenabled = false\nreason = \"x\""),
+            "",
+            "no rule is left",
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@
 
 pub mod call;
 mod compile;
+mod compile_pattern;
 pub mod diagnostic;
 pub mod engine;
 pub mod finding;
@@ -19,6 +20,7 @@ pub mod git;
 pub mod index;
 pub mod layers;
 pub mod outcome;
+mod overrides;
 pub mod pattern;
 pub mod prompt;
 pub mod result;

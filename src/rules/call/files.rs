@@ -282,9 +282,8 @@ fn installs(words: &[&str], io: &mut Io) {
     }
     let mut plain = plain(words);
     // `docker cp container:/a b`, `skopeo copy docker://x dir:/d`, `crane export x f`
-    if let Some("cp" | "copy" | "export") = plain.next()
-        && let Some(target) = plain.last()
-    {
+    let copies = matches!(plain.next(), Some("cp" | "copy" | "export"));
+    if let Some(target) = plain.last().filter(|_| copies) {
         let place = ["dir:", "oci:", "docker-archive:", "oci-archive:"]
             .iter()
             .find_map(|p| target.strip_prefix(p))

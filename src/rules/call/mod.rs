@@ -133,7 +133,7 @@ pub(crate) mod tests {
             let operator: String = part.chars().take_while(|c| "2<>&".contains(*c)).collect();
             if operator.contains(['<', '>']) {
                 redirects.push(Redirect {
-                    target: word(&part[operator.len()..]),
+                    target: word(part.trim_start_matches(['2', '<', '>', '&'])),
                     operator,
                 });
             } else {

@@ -1,6 +1,7 @@
 //! What the engine has found, put in order.
 
 use super::Engine;
+use super::steps::MAX_STEPS;
 use crate::rules::finding::{Finding, Kind};
 use crate::rules::flow::MAX_SAVED;
 
@@ -44,6 +45,12 @@ impl Engine<'_> {
         for (rule, times) in &self.gave_up {
             notes.push(format!(
                 "rule {rule}: too many hits that do not count in {times} texts; the rest was skipped"
+            ));
+        }
+        if self.long_commands > 0 {
+            notes.push(format!(
+                "{} commands start more than {MAX_STEPS} programs: the rest was looked at as text",
+                self.long_commands
             ));
         }
         if self.stash.overflow {

@@ -7,7 +7,7 @@ use crate::rules::git::call::GitCall;
 use crate::rules::outcome::{CallState, Sink};
 use crate::rules::rule::Access;
 use crate::rules::text::fold::plain;
-use crate::shell::model::{CommandLine, Invocation, Join, Origin};
+use crate::shell::model::{CommandLine, Invocation, Join, Origin, Word};
 use crate::trace::event::Event;
 
 /// One thing that a call does.
@@ -71,15 +71,49 @@ impl Step {
             ..Self::default()
         }
     }
+}
 
-    /// A command that could not be taken apart.
-    pub(super) fn whole(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
+/// A command that could not be taken apart: its whole text, and its pieces between separators with
+/// their words split at blanks, as if there were no quotes. What is found in them is doubtful.
+pub(super) fn cautious_steps(text: &str) -> Vec<Step> {
+    let whole = Step {
+        text: text.to_owned(),
+        cautious: true,
+        ..Step::default()
+    };
+    let pieces = text
+        .split(['\n', ';', '|', '&', '(', ')', '`'])
+        .filter_map(bare_invocation)
+        .take(MAX_STEPS)
+        .map(|invocation| Step {
             cautious: true,
-            ..Self::default()
-        }
-    }
+            ..step(&invocation)
+        });
+    std::iter::once(whole).chain(pieces).collect()
+}
+
+fn bare_invocation(piece: &str) -> Option<Invocation> {
+    let mut words = piece
+        .split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']))
+        .filter(|word| !word.is_empty());
+    let program = words.next()?;
+    Some(Invocation {
+        program: program.rsplit('/').next().unwrap_or(program).to_owned(),
+        args: words
+            .map(|word| Word {
+                text: word.to_owned(),
+                dynamic: word.contains('$'),
+            })
+            .collect(),
+        env: Vec::new(),
+        cwd: None,
+        redirects: Vec::new(),
+        heredoc: None,
+        join: Join::Then,
+        origin: Origin::Direct,
+        offset: 0,
+    })
 }
 
 /// Programs of one command line that are looked at one by one. The rest is looked at as one text.

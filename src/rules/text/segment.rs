@@ -73,11 +73,12 @@ fn abbreviation(bytes: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::text::slice;
 
     fn sentence<'t>(text: &'t str, word: &str) -> &'t str {
         let at = text.find(word).unwrap();
         let range = around(text, &(at..at + word.len()), Unit::Sentence);
-        text[range].trim()
+        slice(text, range).trim()
     }
 
     #[test]

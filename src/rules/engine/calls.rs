@@ -1,0 +1,313 @@
+//! Calls: what their steps do, what they leave behind, and what their results prove.
+
+use super::matching::Subject;
+use super::steps::{MAX_STEPS, Step, cautious_steps, steps_of};
+use super::{Call, Engine};
+use crate::rules::call::programs::is_shell;
+use crate::rules::finding::{Finding, Kind};
+use crate::rules::flow::{Place, Saved};
+use crate::rules::git::reach::{Map, Reach};
+use crate::rules::outcome::{Judgement, judge};
+use crate::rules::result::CallResult;
+use crate::rules::rule::Access;
+use crate::rules::text::fold::plain;
+use crate::shell;
+use crate::shell::model::Origin;
+use crate::trace::event::{Channel, EditOp, Event, EventId, Outcome};
+
+/// Longest file that is remembered because the agent may run it later, in bytes.
+const MAX_SCRIPT: usize = 64 << 10;
+
+/// Files that are remembered because the agent may run them later.
+const MAX_SCRIPTS: usize = 256;
+
+/// Files that are remembered because the agent wrote them.
+const MAX_OWN_FILES: usize = 16_384;
+
+impl Engine<'_> {
+    /// A shell command.
+    pub(super) fn command(&mut self, event: &Event) {
+        let text = plain(&event.text).into_owned();
+        self.mark(&text);
+        self.mentions(event, &text);
+        let line = shell::parse(&event.text);
+        self.listed.clear();
+        let cwd = self.cwd(event);
+        let mut steps = steps_of(&line, cwd.as_deref());
+        self.add_scripts(&mut steps, cwd.as_deref());
+        for step in steps {
+            self.step(event, step);
+        }
+        let long = line.invocations.len() > MAX_STEPS;
+        self.long_commands += usize::from(long);
+        if line.incomplete || long {
+            for step in cautious_steps(&text) {
+                self.step(event, step);
+            }
+        }
+    }
+
+    /// Files that the agent wrote before and runs now.
+    fn add_scripts(&self, steps: &mut Vec<Step>, cwd: Option<&str>) {
+        let mut all = Vec::with_capacity(steps.len());
+        for step in std::mem::take(steps) {
+            let mut more = Vec::new();
+            let run = step.io.files.iter().filter(|f| f.access == Access::Run);
+            for file in run {
+                let path = step.place(cwd).resolve(&file.path);
+                let Some(source) = self.scripts.get(&path) else {
+                    continue;
+                };
+                let shell = step
+                    .invocation
+                    .as_ref()
+                    .is_some_and(|i| is_shell(&i.program) || i.program == path);
+                if shell || path.ends_with(".sh") {
+                    more.extend(steps_of(&shell::parse(source), cwd));
+                } else {
+                    more.push(Step::script(source, cwd));
+                }
+            }
+            all.push(step);
+            all.extend(more);
+        }
+        *steps = all;
+    }
+
+    /// One step of a call.
+    pub(super) fn step(&mut self, event: &Event, mut step: Step) {
+        let cwd = self.cwd(event);
+        let cwd = cwd.as_deref();
+        self.tidy_files(&mut step, cwd);
+        step.flow = self.stash.uses(&step.io, &step.place(cwd));
+        self.place_git(event, &mut step, cwd);
+        self.mark(&step.text);
+        for file in &step.io.files {
+            self.mark_more(&file.path);
+        }
+        for address in &step.io.fetches {
+            self.mark_more(address);
+        }
+        let before = self.findings.len();
+        let subject = Subject {
+            text: &step.text,
+            step: Some(&step),
+        };
+        self.try_rules(event, subject, |rule| rule.kind == Kind::Action);
+        if let Some(message) = &step.message {
+            self.mark(message);
+            let subject = Subject {
+                text: message,
+                step: None,
+            };
+            self.try_rules(event, subject, |rule| rule.kind == Kind::Admission);
+        }
+        self.remember(event, &step, before);
+    }
+
+    /// Finds out where a git command leads, and remembers what it makes of references.
+    fn place_git(&mut self, event: &Event, step: &mut Step, cwd: Option<&str>) {
+        let handed = step.invocation.as_ref().is_some_and(|i| {
+            i.args.iter().any(|w| w.dynamic)
+                || i.origin == Origin::Wrapped
+                    && step
+                        .git
+                        .as_ref()
+                        .is_some_and(|g| g.words.iter().all(|w| w == "{}"))
+        });
+        let directory = step.moved.as_deref().or(cwd);
+        let foreign =
+            directory.is_some_and(|dir| self.stash.find(&Place::default().resolve(dir)).is_some());
+        let Some(git) = &mut step.git else { return };
+        let map = Map {
+            task: &self.task,
+            history: &self.history,
+            foreign,
+        };
+        map.classify(git);
+        if handed {
+            // Its revisions come from what the same command listed before.
+            git.reach.extend(&self.listed);
+        }
+        self.listed.extend(&git.reach);
+        if let Some(name) = &git.creates {
+            if git.verb == "remote" {
+                self.history.add_remote(name);
+            } else if map.makes_later(git) {
+                self.history.add_later(name);
+            }
+        }
+        let beyond = git
+            .reach
+            .iter()
+            .any(|r| !matches!(r, Reach::Own | Reach::Past | Reach::Branch));
+        let call = self.calls.entry(event.id).or_default();
+        if matches!(
+            git.verb.as_str(),
+            "log" | "rev-list" | "reflog" | "blame" | "rev-parse"
+        ) {
+            call.lists = Some(call.lists.unwrap_or(false) || beyond);
+        }
+        call.commits |= git.verb == "commit";
+    }
+
+    /// The working directory of an event, or else that of the run.
+    fn cwd(&self, event: &Event) -> Option<String> {
+        event.cwd.clone().or_else(|| self.root.clone())
+    }
+
+    /// Reading back what the agent wrote itself is no reading of anything. Files of the work tree
+    /// are called by their path in it, so that patterns over absolute paths mean files outside.
+    fn tidy_files(&self, step: &mut Step, cwd: Option<&str>) {
+        let root = self
+            .root
+            .as_deref()
+            .map(|root| format!("{}/", root.trim_end_matches('/')));
+        let mut files = std::mem::take(&mut step.io.files);
+        files.retain(|file| {
+            let path = step.place(cwd).resolve(&file.path);
+            file.access != Access::Read
+                || !self.own_files.contains(&path)
+                || self.stash.find(&path).is_some()
+        });
+        if let Some(root) = root.filter(|root| root.len() > 1) {
+            for file in &mut files {
+                if let Some(inside) = file.path.strip_prefix(&root) {
+                    file.path = inside.to_owned();
+                }
+            }
+        }
+        step.io.files = files;
+    }
+
+    /// Remembers what the step saved and wrote.
+    fn remember(&mut self, event: &Event, step: &Step, before: usize) {
+        let cwd = self.cwd(event);
+        let place = step.place(cwd.as_deref());
+        self.stash.spread(&step.io, &place);
+        let bringing =
+            self.findings.iter().skip(before).find(|f| {
+                f.waived.is_none() && self.rules.rule(&f.rule).is_some_and(|r| r.carries)
+            });
+        if let Some(finding) = bringing {
+            let saved = Saved {
+                rule: finding.rule.clone(),
+                cause: finding.cause,
+                event: event.id,
+            };
+            for path in &step.saves {
+                self.stash.add(path, saved.clone());
+            }
+        } else if step.io.fetches.is_empty() {
+            for file in step.io.files.iter().filter(|f| f.access == Access::Write) {
+                if self.own_files.len() < MAX_OWN_FILES {
+                    self.own_files.insert(place.resolve(&file.path));
+                }
+            }
+        }
+        let heredoc = step.invocation.as_ref().and_then(|i| i.heredoc.as_deref());
+        if let (Some(text), [path]) = (heredoc, step.saves.as_slice()) {
+            self.add_script(path.clone(), text);
+        }
+    }
+
+    fn add_script(&mut self, path: String, text: &str) {
+        if text.len() <= MAX_SCRIPT
+            && (self.scripts.len() < MAX_SCRIPTS || self.scripts.contains_key(&path))
+        {
+            self.scripts.insert(path, text.to_owned());
+        }
+    }
+
+    /// A web call, a call of another tool, an edit.
+    pub(super) fn call(&mut self, event: &Event) {
+        let text = plain(&event.text).into_owned();
+        self.mark(&text);
+        self.mentions(event, &text);
+        if event.channel == Channel::Edit {
+            self.history.set_edited();
+            let subject = Subject {
+                text: &text,
+                step: None,
+            };
+            self.try_rules(event, subject, |rule| rule.kind == Kind::Admission);
+            for edit in &event.edits {
+                let cwd = self.cwd(event);
+                let place = Place {
+                    moved: None,
+                    cwd: cwd.as_deref(),
+                };
+                if let (EditOp::Write, Some(new)) = (edit.op, &edit.new) {
+                    self.add_script(place.resolve(&edit.path), new);
+                }
+            }
+        }
+        self.step(event, Step::of_call(event, &text));
+    }
+
+    /// What a call returned.
+    pub(super) fn output(&mut self, event: &Event) {
+        let text = plain(&event.text);
+        self.mark(&text);
+        self.mentions(event, &text);
+        let Some(answers) = &event.answers else {
+            return;
+        };
+        let outcome = event.outcome.unwrap_or_default();
+        let Some(mut call) = self.calls.remove(&answers.event) else {
+            return;
+        };
+        if let Some(beyond) = call.lists {
+            self.history.learn(&text, beyond);
+        }
+        if call.commits {
+            self.history.learn_made(&text);
+        }
+        if !call.waiting.is_empty() {
+            self.judge(event, &call, &text, outcome);
+        }
+        call.answered = true;
+        // A call can have several results (a background job, a stream): keep what waits for more.
+        self.calls.insert(answers.event, call);
+    }
+
+    fn judge(&mut self, event: &Event, call: &Call, text: &str, outcome: Outcome) {
+        let result = CallResult::new(text, outcome, &self.task, &self.history);
+        let mut nothing = true;
+        for waiting in &call.waiting {
+            let (Some(active), Some(finding)) = (
+                self.active.get(waiting.active),
+                self.findings.get_mut(waiting.finding),
+            ) else {
+                continue;
+            };
+            let judgement = judge(active.rule, active.body(), waiting.state, &result);
+            nothing &= judgement.blocked;
+            settle(finding, judgement, event.id, !call.answered);
+        }
+        if nothing && let Some(answers) = &event.answers {
+            self.stash.forget(answers.event);
+        }
+    }
+}
+
+/// Applies a judgement. A call with several results keeps the strongest.
+fn settle(finding: &mut Finding, judgement: Judgement, at: EventId, first: bool) {
+    let waived = judgement.waived.map(str::to_owned);
+    if first {
+        finding.stage = Some(judgement.stage);
+        finding.applies = judgement.applies;
+        finding.blocked = judgement.blocked;
+        finding.outcome_missing = judgement.missing;
+        finding.reached_at = at;
+        finding.waived = finding.waived.take().or(waived);
+        return;
+    }
+    if finding.stage < Some(judgement.stage) || judgement.applies && !finding.applies {
+        finding.stage = finding.stage.max(Some(judgement.stage));
+        finding.applies |= judgement.applies;
+        finding.reached_at = at;
+    }
+    finding.blocked &= judgement.blocked;
+    finding.outcome_missing &= judgement.missing;
+}

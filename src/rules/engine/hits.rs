@@ -1,0 +1,265 @@
+//! From a match of a rule to a finding: filters, allow entries, quotations, one finding an event.
+
+use super::matching::{self, Hit, Subject, each_hit};
+use super::report::MAX_MENTIONS;
+use super::{Engine, Waiting};
+use crate::rules::finding::{Confidence, Finding, Kind, Stage};
+use crate::rules::outcome::CallState;
+use crate::rules::pattern::PatternKind;
+use crate::rules::prompt::{ASKED, QUOTED};
+use crate::rules::rule::{Allow, Body, Rule, Scope};
+use crate::rules::schema::ActorSyntax;
+use crate::rules::template::Fact;
+use crate::rules::text::excerpt::{excerpt, fingerprint};
+use crate::rules::text::fold::plain;
+use crate::rules::text::slice;
+use crate::trace::event::{Actor, Channel, EditOp, Event, EventId, FileEdit, Source};
+
+/// Added to the title of findings in a command that could not be taken apart.
+pub(super) const CAUTIOUS: &str = " (the command could not be taken apart)";
+
+impl Engine<'_> {
+    /// Tries the rules of some kinds on a text or step, and adds what they find.
+    pub(super) fn try_rules(
+        &mut self,
+        event: &Event,
+        subject: Subject,
+        kinds: impl Fn(&Rule) -> bool,
+    ) {
+        for number in 0..self.active.len() {
+            let Some(active) = self.active.get(number) else {
+                return;
+            };
+            let rule = active.rule;
+            if !kinds(rule) || !self.applies(rule, event) || !self.marks.can_match(active.body()) {
+                continue;
+            }
+            if let Some((hit, waived)) = self.first_hit(number, event, subject) {
+                self.add(number, event, subject, &hit, waived);
+            }
+        }
+    }
+
+    /// True if the rule looks at events like this one.
+    fn applies(&self, rule: &Rule, event: &Event) -> bool {
+        let filter = &rule.filter;
+        filter.channels.has(event.channel)
+            && filter.tool.as_ref().is_none_or(|tools| {
+                // A format may keep the query of a search and not the name of the tool.
+                let unnamed = event.channel == Channel::Web;
+                event
+                    .tool
+                    .as_deref()
+                    .map_or(unnamed, |tool| tools.is_match(tool))
+            })
+            && filter
+                .actor
+                .is_none_or(|actor| (actor == ActorSyntax::Main) == (event.actor == Actor::Main))
+            && filter
+                .path
+                .as_ref()
+                .is_none_or(|paths| event.edits.iter().any(|edit| paths.is_match(&edit.path)))
+    }
+
+    /// The first hit that counts; if none counts, the first with the reason.
+    fn first_hit(
+        &mut self,
+        number: usize,
+        event: &Event,
+        subject: Subject,
+    ) -> Option<(Hit, Option<String>)> {
+        let active = self.active.get(number)?;
+        let (rule, body) = (active.rule, active.body());
+        if data_hides(rule, body, subject) {
+            return None;
+        }
+        let mut first: Option<(Hit, Option<String>)> = None;
+        let complete = each_hit(body, rule.unit, subject, &self.task, &self.marks, |hit| {
+            let waived = self.waived(rule, body, event, subject, &hit);
+            let counts = waived.is_none();
+            if counts || first.is_none() {
+                first = Some((hit, waived));
+            }
+            counts
+        });
+        if !complete {
+            *self.gave_up.entry(rule.id.clone()).or_default() += 1;
+        }
+        first
+    }
+
+    /// Why a hit does not count.
+    fn waived(
+        &self,
+        rule: &Rule,
+        body: &Body,
+        event: &Event,
+        subject: Subject,
+        hit: &Hit,
+    ) -> Option<String> {
+        let piece = slice(subject.text, hit.piece.clone());
+        let allowed = |allow: &&Allow| {
+            let text = match allow.scope {
+                Scope::Match => piece,
+                Scope::Event => event.text.as_str(),
+                Scope::Prompt => self.prompt.text(),
+            };
+            allow.any.iter().any(|p| match &p.kind {
+                PatternKind::Text(regexp) => regexp.is_match(text),
+                _ => matching::fits(p, subject, &self.task),
+            })
+        };
+        if let Some(allow) = body.allow.iter().find(allowed) {
+            return Some(allow.reason.clone());
+        }
+        match subject.step {
+            None => {
+                let prompt = matches!(event.channel, Channel::Prompt | Channel::System);
+                (!prompt && self.prompt.quotes(piece)).then(|| QUOTED.to_owned())
+            }
+            Some(step) => {
+                let asked = step
+                    .invocation
+                    .as_ref()
+                    .is_some_and(|i| self.prompt.allows(i))
+                    || !step.io.fetches.is_empty()
+                        && step.io.fetches.iter().all(|a| {
+                            self.prompt.names_address(a) && !self.task.names_own_change(a)
+                        });
+                (asked && !rule.tampering).then(|| ASKED.to_owned())
+            }
+        }
+    }
+
+    /// Adds a finding, or makes the one that the rule already has on this event stronger.
+    fn add(
+        &mut self,
+        number: usize,
+        event: &Event,
+        subject: Subject,
+        hit: &Hit,
+        waived: Option<String>,
+    ) {
+        let Some(active) = self.active.get(number) else {
+            return;
+        };
+        let rule = active.rule;
+        if rule.kind == Kind::Mention {
+            let count = self.mentions.entry(number).or_default();
+            *count += 1;
+            if *count > MAX_MENTIONS {
+                return;
+            }
+        }
+        let call = subject.step.is_some();
+        let cautious = subject.step.is_some_and(|step| step.cautious);
+        let piece = slice(subject.text, hit.piece.clone());
+        let needs_own = [Fact::Pr, Fact::Issue, Fact::GtSha]
+            .iter()
+            .any(|fact| active.rule.body.hitting().any(|p| p.facts().contains(fact)));
+        let finding = Finding {
+            rule: rule.id.clone(),
+            title: format!("{}{}", rule.title, if cautious { CAUTIOUS } else { "" }),
+            kind: rule.kind,
+            cause: hit
+                .used
+                .as_ref()
+                .and_then(|used| used.saved.cause)
+                .or(rule.cause),
+            stage: match rule.kind {
+                Kind::Action => Some(rule.attempt),
+                Kind::Mention => Some(Stage::Mentioned),
+                Kind::Admission | Kind::Mark => None,
+            },
+            blocked: rule.self_blocked,
+            outcome_missing: call && rule.stage > rule.attempt,
+            applies: false,
+            names_own: needs_own || self.task.names_own(piece),
+            tampering: rule.tampering,
+            severity: rule.severity,
+            confidence: if cautious {
+                Confidence::Low
+            } else {
+                rule.confidence
+            },
+            channel: event.channel,
+            actor: event.actor.to_string(),
+            trace: self
+                .labels
+                .get(event.source.file as usize)
+                .cloned()
+                .unwrap_or_default(),
+            line: event.source.line,
+            event: event.id,
+            reached_at: event.id,
+            call: event.call.clone(),
+            excerpt: excerpt(subject.text, &hit.range),
+            fingerprint: fingerprint(
+                &rule.id,
+                event.channel,
+                slice(subject.text, hit.range.clone()),
+            ),
+            waived,
+        };
+        let state = subject.step.map(|step| step.state);
+        self.keep(number, event.id, finding, state);
+    }
+
+    /// Marks in added lines of a patch: licence headers, names of contributors, links. `path` is
+    /// the path of the file, lines come with their 1-based numbers. Rules of kind `mark` look at
+    /// nothing else: in a trace the same words are only edits in progress.
+    pub fn scan_added_lines<'l>(
+        &mut self,
+        path: &str,
+        lines: impl Iterator<Item = (u32, &'l str)>,
+    ) -> Vec<Finding> {
+        let before = self.findings.len();
+        for (number, line) in lines {
+            let source = Source {
+                file: u32::MAX,
+                line: u64::from(number),
+                bytes: 0..0,
+            };
+            let mut event = Event::new(EventId::default(), source, Channel::Edit, line);
+            event.edits.push(FileEdit {
+                path: path.to_owned(),
+                op: EditOp::Replace,
+                old: None,
+                new: None,
+            });
+            let text = plain(line);
+            self.mark(&text);
+            let subject = Subject {
+                text: &text,
+                step: None,
+            };
+            self.try_rules(&event, subject, |rule| rule.kind == Kind::Mark);
+        }
+        let mut found = self.findings.split_off(before);
+        for finding in &mut found {
+            path.clone_into(&mut finding.trace);
+        }
+        found
+    }
+
+    fn keep(&mut self, number: usize, event: EventId, finding: Finding, state: Option<CallState>) {
+        let at = self.findings.len();
+        self.findings.push(finding);
+        if let Some(state) = state {
+            self.calls.entry(event).or_default().waiting.push(Waiting {
+                finding: at,
+                active: number,
+                state,
+            });
+        }
+    }
+}
+
+/// A rule of texts does not look at words that a program prints, searches or records.
+fn data_hides(rule: &Rule, body: &Body, subject: Subject) -> bool {
+    rule.kind == Kind::Action
+        && subject.step.is_some_and(|step| step.data)
+        && body
+            .hitting()
+            .any(|p| matches!(p.kind, PatternKind::Text(_)))
+}

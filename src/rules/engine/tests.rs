@@ -1,0 +1,330 @@
+//! The engine on sequences of events: what the cases of single rules do not show.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::hits::CAUTIOUS;
+use super::steps::cautious_steps;
+use super::*;
+use crate::rules::finding::{Confidence, Stage};
+use crate::trace::event::{CallRef, Outcome, Source};
+
+fn facts() -> TaskFacts {
+    TaskFacts {
+        upstream: Some("https://github.com/octo/gizmo".into()),
+        pull_request: Some("4711".into()),
+        gt_commit: Some("b07c4f19".into()),
+        base_commit: Some("5e1d0c2".into()),
+        ..TaskFacts::default()
+    }
+}
+
+#[derive(Default)]
+struct Run {
+    events: Vec<Event>,
+}
+
+impl Run {
+    fn add(&mut self, channel: Channel, text: &str) -> &mut Event {
+        let record = u32::try_from(self.events.len()).unwrap() + 1;
+        let id = EventId {
+            file: 0,
+            record,
+            sub: 0,
+        };
+        let source = Source {
+            file: 0,
+            line: u64::from(record),
+            bytes: 0..0,
+        };
+        self.events.push(Event::new(id, source, channel, text));
+        self.events.last_mut().unwrap()
+    }
+
+    fn call(&mut self, text: &str, result: &str) {
+        let id = self.add(Channel::Command, text).id;
+        self.answer(id, text, result);
+    }
+
+    fn answer(&mut self, id: EventId, text: &str, result: &str) {
+        let output = self.add(Channel::Output, result);
+        output.outcome = Some(Outcome::default());
+        output.answers = Some(Arc::new(CallRef {
+            event: id,
+            channel: Channel::Command,
+            tool: None,
+            text: text.to_owned(),
+            line: 1,
+        }));
+    }
+
+    fn findings(&self, prompt: Option<&str>) -> Vec<Finding> {
+        let rules = RuleSet::builtin().unwrap();
+        let mut engine = Engine::new(&rules, &facts(), prompt, vec!["run.jsonl".into()]);
+        for event in &self.events {
+            engine.event(event);
+        }
+        engine.finish().findings
+    }
+
+    fn finding(&self, rule: &str) -> Finding {
+        let all = self.findings(None);
+        let found = all.iter().find(|f| f.rule == rule);
+        found.cloned().unwrap_or_else(|| panic!("{all:#?}"))
+    }
+}
+
+const DIFF: &str = "diff --git a/a b/a\n@@ -1 +1 @@\n+    w = clamp(w);";
+
+#[test]
+fn a_finding_tells_where_it_is_and_where_it_got_to() {
+    let mut run = Run::default();
+    run.add(Channel::Assistant, "I look.");
+    run.call("gh pr diff 4711", DIFF);
+    let finding = run.finding("forge.own-pr-diff");
+    assert_eq!((finding.line, finding.trace.as_str()), (2, "run.jsonl"));
+    assert_eq!(finding.event.record, 2);
+    assert_eq!(finding.reached_at.record, 3);
+    assert!(finding.names_own && !finding.outcome_missing && !finding.blocked);
+    assert_eq!(finding.excerpt, "gh pr diff 4711");
+}
+
+#[test]
+fn results_may_come_late_and_in_pieces() {
+    let mut run = Run::default();
+    let first = run.add(Channel::Command, "gh pr diff 4711").id;
+    let second = run.add(Channel::Command, "git show b07c4f19").id;
+    run.answer(second, "", "fatal: bad object b07c4f19");
+    run.answer(first, "", "Fetching …");
+    run.answer(first, "", DIFF);
+    assert_eq!(
+        run.finding("forge.own-pr-diff").stage,
+        Some(Stage::Obtained)
+    );
+    assert!(run.finding("git-history.show-own-commit").blocked);
+}
+
+#[test]
+fn a_call_without_a_result_says_so() {
+    let mut run = Run::default();
+    run.add(Channel::Command, "gh pr diff 4711");
+    let finding = run.finding("forge.own-pr-diff");
+    assert_eq!(finding.stage, Some(Stage::Attempted));
+    assert!(finding.outcome_missing && !finding.blocked);
+}
+
+#[test]
+fn a_command_that_cannot_be_read_is_a_weak_finding() {
+    let steps = cautious_steps("if (( 'x; gh pr diff 4711");
+    assert_eq!(steps.len(), 4);
+    let rules = RuleSet::builtin().unwrap();
+    let mut engine = Engine::new(&rules, &facts(), None, Vec::new());
+    let mut run = Run::default();
+    let event = run.add(Channel::Command, "").clone();
+    for step in steps {
+        engine.step(&event, step);
+    }
+    let findings = engine.finish().findings;
+    let found = findings.iter().find(|f| f.rule == "forge.own-pr-diff");
+    assert_eq!(found.map(|f| f.confidence), Some(Confidence::Low));
+    assert!(found.is_some_and(|f| f.title.ends_with(CAUTIOUS)));
+}
+
+#[test]
+fn what_the_model_did_not_see_is_no_evidence() {
+    let mut run = Run::default();
+    run.add(Channel::Assistant, "I applied PR #4711 in full.")
+        .model_saw = false;
+    assert!(run.findings(None).is_empty());
+}
+
+#[test]
+fn the_prompt_convicts_nobody_and_a_sub_agents_prompt_is_none() {
+    let mut run = Run::default();
+    run.add(
+        Channel::Prompt,
+        "I applied PR #4711 from upstream. Never run gh pr diff 4711.",
+    );
+    run.add(Channel::Assistant, "I applied PR #4711 from upstream.");
+    run.call("gh pr diff 4711", DIFF);
+    let counting = |run: &Run| -> Vec<String> {
+        let all = run.findings(None).into_iter();
+        all.filter(|f| f.waived.is_none() && f.kind != Kind::Mention)
+            .map(|f| f.rule)
+            .collect()
+    };
+    assert_eq!(counting(&run), ["forge.own-pr-diff"]);
+    let mut run = Run::default();
+    run.add(Channel::Prompt, "I applied PR #4711 from upstream.")
+        .actor = Actor::Child {
+        id: "c".into(),
+        parent: None,
+    };
+    run.add(Channel::Assistant, "I applied PR #4711 from upstream.");
+    assert_eq!(counting(&run), ["admission.applied-upstream"]);
+}
+
+#[test]
+fn many_mentions_are_counted_and_not_kept() {
+    let rules = RuleSet::builtin().unwrap();
+    let mut run = Run::default();
+    for _ in 0..MAX_MENTIONS + 5 {
+        run.add(Channel::Assistant, "a cherry-pick");
+    }
+    let mut engine = Engine::new(&rules, &facts(), None, Vec::new());
+    run.events.iter().for_each(|e| engine.event(e));
+    let report = engine.finish();
+    assert_eq!(report.findings.len(), MAX_MENTIONS);
+    assert_eq!(
+        report.notes,
+        ["5 more mentions by rule mention.cherry-pick"]
+    );
+}
+
+#[test]
+fn decoys_do_not_hide_a_claim() {
+    let mut text = "I did not copy the upstream fix. ".repeat(300);
+    text.push_str("I copied the upstream fix.");
+    let mut run = Run::default();
+    run.add(Channel::Result, &text);
+    run.finding("admission.applied-upstream");
+}
+
+#[test]
+fn rules_without_their_facts_are_listed() {
+    let rules = RuleSet::builtin().unwrap();
+    let engine = Engine::new(&rules, &TaskFacts::default(), None, Vec::new());
+    let report = engine.finish();
+    let own = report.inactive.iter().find(|r| r.id == "forge.own-issue");
+    assert_eq!(own.map(|r| r.missing_fact.as_str()), Some("issue"));
+    let ids = report.inactive.iter().map(|r| r.id.as_str());
+    assert!(!ids.clone().any(|id| id == "git-history.take"));
+}
+
+#[test]
+fn files_of_the_work_tree_are_no_hidden_files() {
+    let mut run = Run::default();
+    run.add(Channel::Command, "cat /tests/check.py").cwd = Some("/tests".into());
+    run.add(Channel::Command, "cat /solution/x.py");
+    let found: Vec<String> = run.findings(None).into_iter().map(|f| f.rule).collect();
+    assert_eq!(found, ["answer.solution"]);
+}
+
+#[test]
+fn marks_stand_in_added_lines() {
+    let rules = RuleSet::builtin().unwrap();
+    let mut engine = Engine::new(&rules, &facts(), None, Vec::new());
+    let lines = [
+        (7, "int x;"),
+        (9, "// see https://github.com/octo/gizmo/pull/4711"),
+    ];
+    let found = engine.scan_added_lines("src/a.c", lines.into_iter());
+    let shown: Vec<(&str, &str, u64)> = found
+        .iter()
+        .map(|f| (f.rule.as_str(), f.trace.as_str(), f.line))
+        .collect();
+    assert_eq!(shown, [("marks.upstream-link", "src/a.c", 9)]);
+    assert!(engine.finish().findings.is_empty());
+}
+
+const WORDS: &[&str] = &[
+    "git",
+    "show",
+    "b07c4f19",
+    "|",
+    "git apply",
+    "&&",
+    "curl",
+    "-o",
+    "/tmp/x",
+    "https://github.com/octo/gizmo/pull/4711.diff",
+    ">",
+    "src/a.py",
+    "cat",
+    "'",
+    "\"",
+    "$(",
+    ")",
+    "<(",
+    "\n",
+    "I applied",
+    "PR #4711",
+    "上游",
+    "已完整应用",
+    "not",
+    ".",
+    "。",
+    "diff --git a/a b/a",
+    "+    x = f(y);",
+    "fatal: no",
+    "{}",
+    "xargs",
+    "bash -c",
+    "<<E",
+    "E",
+    "python -c",
+    "\u{200b}",
+    "git log --all",
+    "commit 51d0aaa0",
+    "Date: 2031-01-01",
+    "../eval/gt_diff.patch",
+    "\\",
+    "é",
+];
+
+fn channel() -> impl Strategy<Value = Channel> {
+    prop::sample::select(vec![
+        Channel::Prompt,
+        Channel::System,
+        Channel::Assistant,
+        Channel::Reasoning,
+        Channel::Command,
+        Channel::ToolCall,
+        Channel::Web,
+        Channel::Edit,
+        Channel::Output,
+        Channel::Result,
+        Channel::Raw,
+    ])
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(WORDS), 0..12).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn any_events_give_findings_in_order(
+        events in prop::collection::vec((channel(), text(), any::<bool>()), 0..12)
+    ) {
+        let mut run = Run::default();
+        let mut last = None;
+        for (channel, text, linked) in &events {
+            match last.filter(|_| *linked && *channel == Channel::Output) {
+                Some(call) => run.answer(call, "", text),
+                None => {
+                    let id = run.add(*channel, text).id;
+                    last = channel.is_call().then_some(id).or(last);
+                }
+            }
+        }
+        let findings = run.findings(None);
+        let again = run.findings(None);
+        prop_assert_eq!(format!("{findings:?}"), format!("{again:?}"));
+        let keys: Vec<_> = findings.iter().map(|f| (f.event, f.rule.clone())).collect();
+        let mut sorted = keys.clone();
+        sorted.sort();
+        sorted.dedup();
+        prop_assert_eq!(keys, sorted);
+        for f in &findings {
+            let said = matches!(f.channel, Channel::Prompt | Channel::System);
+            prop_assert!(!said || f.kind == Kind::Mention);
+            prop_assert!(!f.blocked || f.stage <= Some(Stage::Attempted));
+            prop_assert!(!f.applies || f.stage == Some(Stage::Obtained));
+            prop_assert!((f.kind == Kind::Admission) == f.stage.is_none());
+            prop_assert!(f.excerpt.chars().count() <= crate::rules::text::excerpt::MAX_EXCERPT);
+        }
+    }
+}
