@@ -178,6 +178,12 @@ fn the_numbers_of_real_submissions() {
         assert_eq!(s["flags"], json!([]), "{name}");
         assert_eq!(s["large"]["robust"]["matches"], 0, "{name}");
     }
+}
+
+#[test]
+fn what_is_counted_of_real_submissions() {
+    let Some(root) = shared() else { return };
+    let report = report(options(&root, GOLD, &["preds"]));
     let minimax = submission(&report, "verified_full__vstorm_minimax_m25");
     assert_eq!(minimax["empty"], 54);
     assert_eq!(minimax["unparsable"], 61);
