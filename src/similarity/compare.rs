@@ -166,7 +166,7 @@ fn count_files(similarity: &mut Similarity) {
     }
     // Sorted, so that the order of the files does not change the last digit.
     expected.sort_by(f64::total_cmp);
-    similarity.expected_identical = expected.into_iter().sum();
+    similarity.expected_identical = expected.into_iter().fold(0.0, |sum, p| sum + p);
     similarity.id_files =
         Ratio::new(similarity.identical_files, similarity.eligible_files).or_zero();
 }

@@ -45,7 +45,9 @@ pub struct NoStarter;
 impl Starter for NoStarter {
     fn known(&self, _queries: &BTreeSet<String>) -> StarterAnswer {
         StarterAnswer {
-            notes: vec!["no starter tree was read; only the context of the GT is".into()],
+            notes: vec![
+                "no starter tree was read: only the GT's own context counts as known before".into(),
+            ],
             ..StarterAnswer::default()
         }
     }

@@ -91,6 +91,8 @@ fn without_a_patch_the_measures_are_unknown() {
     assert_eq!((empty.u, empty.containment), (Some(0.0), Some(0.0)));
     let nothing = run(&Patch::default(), &gt);
     assert_eq!((nothing.n, nothing.u, nothing.id_files), (0, None, 0.0));
+    // The sum of no numbers is -0.0, which would be printed.
+    assert!(nothing.expected_identical.is_sign_positive());
 }
 
 /// What a copyist may do and still be seen: the name, what is done to the lines, and the measures
