@@ -202,7 +202,7 @@ fn colours_are_there_when_asked_for_and_never_in_a_pipe() {
         env!("CARGO_MANIFEST_DIR"),
         SAMPLES[0].0
     );
-    let plain = trace_audit(&[run.clone()]);
+    let plain = trace_audit(std::slice::from_ref(&run));
     let coloured = trace_audit(&["--color".to_owned(), "always".to_owned(), run]);
     assert!(!plain.stdout.contains(&0x1b));
     assert!(

@@ -90,7 +90,13 @@ fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
     let sources = sources::read(inputs)?;
     let prompt = trusted_prompt(inputs);
     let comparison = compare_with_gt(inputs, &sources, prompt.as_deref());
-    let mut heard = listen::listen(inputs, rules, &sources, comparison.as_ref(), prompt.as_deref())?;
+    let mut heard = listen::listen(
+        inputs,
+        rules,
+        &sources,
+        comparison.as_ref(),
+        prompt.as_deref(),
+    )?;
 
     let content_unrecorded = match (&heard.provenance, &comparison) {
         (Some(provenance), Some(comparison)) => refine::refine(
