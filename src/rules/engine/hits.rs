@@ -70,9 +70,6 @@ impl Engine<'_> {
     ) -> Option<(Hit, Option<String>)> {
         let active = self.active.get(number)?;
         let (rule, body) = (active.rule, active.body());
-        if data_hides(rule, body, subject) {
-            return None;
-        }
         let mut first: Option<(Hit, Option<String>)> = None;
         let complete = each_hit(body, rule.unit, subject, &self.task, &self.marks, |hit| {
             let waived = self.waived(rule, body, event, subject, &hit);
@@ -253,13 +250,4 @@ impl Engine<'_> {
             });
         }
     }
-}
-
-/// A rule of texts does not look at words that a program prints, searches or records.
-fn data_hides(rule: &Rule, body: &Body, subject: Subject) -> bool {
-    rule.kind == Kind::Action
-        && subject.step.is_some_and(|step| step.data)
-        && body
-            .hitting()
-            .any(|p| matches!(p.kind, PatternKind::Text(_)))
 }
