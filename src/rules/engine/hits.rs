@@ -44,14 +44,11 @@ impl Engine<'_> {
     fn applies(&self, rule: &Rule, event: &Event) -> bool {
         let filter = &rule.filter;
         filter.channels.has(event.channel)
-            && filter.tool.as_ref().is_none_or(|tools| {
+            && (filter.tool.is_empty()
                 // A format may keep the query of a search and not the name of the tool.
-                let unnamed = event.channel == Channel::Web;
-                event
-                    .tool
-                    .as_deref()
-                    .map_or(unnamed, |tool| tools.is_match(tool))
-            })
+                || event.tool.as_deref().map_or(event.channel == Channel::Web, |tool| {
+                    filter.tool.iter().any(|wanted| wanted.fits(tool))
+                }))
             && filter
                 .actor
                 .is_none_or(|actor| (actor == ActorSyntax::Main) == (event.actor == Actor::Main))
