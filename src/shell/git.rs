@@ -21,6 +21,23 @@ const VALUES: &[&str] = &[
     "--list-cmds",
 ];
 
+/// Global options without a value.
+const FLAGS: &[&str] = &[
+    "-p",
+    "-P",
+    "--paginate",
+    "--no-pager",
+    "--bare",
+    "--no-replace-objects",
+    "--no-lazy-fetch",
+    "--no-optional-locks",
+    "--no-advice",
+    "--literal-pathspecs",
+    "--glob-pathspecs",
+    "--noglob-pathspecs",
+    "--icase-pathspecs",
+];
+
 /// Takes a `git` call apart.
 pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known> {
     let mut call = call.clone();
@@ -28,7 +45,8 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known> {
     let mut rest = call.arguments();
     while let Some((field, after)) = rest.split_first() {
         let text = field.text.as_str();
-        if !text.starts_with('-') || is_command(text) {
+        let name = text.split_once('=').map_or(text, |(name, _)| name);
+        if !VALUES.contains(&name) && !FLAGS.contains(&name) {
             break;
         }
         rest = after;
@@ -74,14 +92,6 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known> {
     remember_alias(evaluator, &arguments);
     inner_commands(evaluator, &call, &arguments);
     None
-}
-
-/// Options that are commands.
-fn is_command(option: &str) -> bool {
-    matches!(
-        option,
-        "--version" | "--help" | "-v" | "-h" | "--html-path" | "--man-path"
-    )
 }
 
 /// The arguments with aliases resolved; `None` if the alias was a script, which was run.

@@ -30,6 +30,9 @@
 //! - Arguments that are text (`git commit -m`, patterns of `grep`) are told by [`data_arguments`].
 //! - Every bound is in `limits`; whenever one is hit, [`CommandLine::incomplete`] is set.
 //!
+//! Known limits: a variable has the value set last, whichever branch set it; what an unknown
+//! program prints is unknown; Makefiles, `expect` and editor scripts are not read.
+//!
 //! Why an own parser: of those published, `brush-parser` 0.4 (60 crates) overflows the stack on
 //! 5,000 nested braces, needs time exponential in unclosed parentheses (24 take 0.4 s) and gives
 //! nothing at all for a text with one unmatched quote; `yash-syntax` is GPL, `conch-parser` is

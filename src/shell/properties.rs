@@ -47,95 +47,98 @@ fn check_bounds(text: &str) {
 }
 
 /// Pieces of shell syntax, so that random texts get deep into the grammar.
+const SYNTAX: &[&str] = &[
+    "git",
+    " ",
+    "\n",
+    ";",
+    ";;",
+    "&&",
+    "||",
+    "|",
+    "&",
+    "(",
+    ")",
+    "{ ",
+    "}",
+    "$(",
+    "`",
+    "${",
+    "$x",
+    "x=",
+    "'",
+    "\"",
+    "\\",
+    "\\\n",
+    "<",
+    ">",
+    ">>",
+    "<<EOF\n",
+    "EOF\n",
+    "<<<",
+    "<(",
+    "2>&1",
+    "#",
+    "if ",
+    "then ",
+    "fi ",
+    "for x in ",
+    "do ",
+    "done ",
+    "case ",
+    "in ",
+    "esac ",
+    "a) ",
+    "f() ",
+    "[[ ",
+    "]] ",
+    "((",
+    "))",
+    "$((",
+    "eval ",
+    "bash -c ",
+    "echo ",
+    "base64 -d ",
+    "xargs ",
+    "env ",
+    "sudo ",
+    "find . -exec ",
+    "python -c ",
+    "$'",
+    "\\x67",
+    "{a,b}",
+    "[@]",
+    ":-",
+    "%",
+    "é",
+    "！",
+    "\u{200b}",
+    "ｇ",
+    "\u{1b}[1m",
+    "\r",
+    "\t",
+    "\0",
+    "alias g=",
+    "cd a ",
+    "C:\\a ",
+    "powershell -c ",
+    "awk ",
+    "system(",
+    "run([",
+    "])",
+    ",",
+    "while ",
+    "read x ",
+    "tr a-z ",
+    "printf %s ",
+    "$@",
+    "!",
+];
+
+/// Texts of such pieces.
 fn syntax() -> impl Strategy<Value = String> {
-    let pieces = prop::sample::select(vec![
-        "git",
-        " ",
-        "\n",
-        ";",
-        ";;",
-        "&&",
-        "||",
-        "|",
-        "&",
-        "(",
-        ")",
-        "{ ",
-        "}",
-        "$(",
-        "`",
-        "${",
-        "$x",
-        "x=",
-        "'",
-        "\"",
-        "\\",
-        "\\\n",
-        "<",
-        ">",
-        ">>",
-        "<<EOF\n",
-        "EOF\n",
-        "<<<",
-        "<(",
-        "2>&1",
-        "#",
-        "if ",
-        "then ",
-        "fi ",
-        "for x in ",
-        "do ",
-        "done ",
-        "case ",
-        "in ",
-        "esac ",
-        "a) ",
-        "f() ",
-        "[[ ",
-        "]] ",
-        "((",
-        "))",
-        "$((",
-        "eval ",
-        "bash -c ",
-        "echo ",
-        "base64 -d ",
-        "xargs ",
-        "env ",
-        "sudo ",
-        "find . -exec ",
-        "python -c ",
-        "$'",
-        "\\x67",
-        "{a,b}",
-        "[@]",
-        ":-",
-        "%",
-        "é",
-        "！",
-        "\u{200b}",
-        "ｇ",
-        "\u{1b}[1m",
-        "\r",
-        "\t",
-        "\0",
-        "alias g=",
-        "cd a ",
-        "C:\\a ",
-        "powershell -c ",
-        "awk ",
-        "system(",
-        "run([",
-        "])",
-        ",",
-        "while ",
-        "read x ",
-        "tr a-z ",
-        "printf %s ",
-        "$@",
-        "!",
-    ]);
-    prop::collection::vec(pieces, 0..60).prop_map(|pieces| pieces.concat())
+    let piece = prop::sample::select(SYNTAX);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
 /// A word as it may be written, in forms that every POSIX shell and bash agree on.
@@ -221,8 +224,151 @@ proptest! {
     }
 }
 
+/// True if bash accepts the syntax; `None` without bash.
+fn accepted(script: &str) -> Option<bool> {
+    let output = Command::new("bash")
+        .args(["--norc", "--noprofile", "-n", "-c", script])
+        .env_clear()
+        .output()
+        .ok()?;
+    Some(output.status.success() && output.stderr.is_empty())
+}
+
+/// The commands that bash starts for a script, as far as they are no builtins: it finds no
+/// programs, so that all go to the handler, which notes them. `None` without bash.
+fn started(script: &str) -> Option<Vec<Vec<String>>> {
+    let here = tempfile::tempdir().unwrap();
+    // One write for each command: members of a pipeline run at the same time.
+    let handler = "command_not_found_handle() { local all= word; \
+        for word; do all+=$word$'\\x1f'; done; printf '%s\\x1e' \"$all\" >>\"$LOG\"; }";
+    let log = here.path().join("log");
+    Command::new("bash")
+        .args(["--norc", "--noprofile", "-c"])
+        .arg(format!("PATH=/nowhere; {handler}\n{script}\nwait"))
+        .env_clear()
+        .env("LOG", &log)
+        .current_dir(here.path())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .ok()?;
+    let log = std::fs::read(log).unwrap_or_default();
+    let log = String::from_utf8(log).unwrap();
+    let commands = log.split_terminator('\x1e').map(|command| {
+        let words = command.split_terminator('\x1f').map(str::to_owned);
+        words.collect()
+    });
+    Some(commands.collect())
+}
+
+/// Words of scripts; those that assign change nothing.
+const WORDS: &[&str] = &[
+    "git",
+    "show",
+    "X",
+    "'a b'",
+    "\"$x\"",
+    "$x",
+    "a\\ b",
+    "${x:-d}",
+    "$(git log)",
+    "`ls`",
+    "<(cat f)",
+    "{a,b}",
+    "$'\\n'",
+    "a=b",
+    "-x",
+    "#c",
+    "if",
+    "done",
+    "}",
+    "!",
+    "*.py",
+    "[",
+    "]]",
+    "case",
+    "2",
+    "é",
+    "$((1+2))",
+    "\"$(echo \")\")\"",
+    "a'b'\"c\"",
+    "eval",
+    "command",
+    "$p",
+    "\"${arr[@]}\"",
+    "\"$(echo git show)\"",
+    "$(printf '%s ' a b)",
+    "${p:0:1}${p#g}",
+    ". /dev/stdin <<< 'git log' ;",
+    "eval 'x=v\\ w ; git $x' ;",
+    "read p <<< git ;",
+    "set -- q 'r s' ;",
+    "$2",
+    "cd . ;",
+];
+
+/// Scripts that are mostly well formed.
+///
+/// Assignments in them change nothing: which branch is taken, and so which value a variable has
+/// afterwards, is not followed.
+fn grammatical() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(WORDS);
+    let simple = prop::collection::vec(word, 1..5).prop_map(|words| words.join(" "));
+    let redirected = (
+        simple.clone(),
+        prop::sample::select(vec![
+            "",
+            " >f",
+            " 2>&1",
+            " <f",
+            " &>f",
+            " <<<'a b'",
+            " <<E\nbody ' $x\nE\n",
+            " <<'E'\nbody ( `\nE\n",
+            " <<-E\n\tb\n\tE\n",
+            " >&2",
+            " {fd}>f",
+        ]),
+    )
+        .prop_map(|(simple, redirect)| simple + redirect);
+    redirected.prop_recursive(4, 24, 4, |inner| {
+        let list = prop::collection::vec(
+            (
+                inner.clone(),
+                prop::sample::select(vec![
+                    ";", "\n", " && ", " || ", " | ", "|&", "&", " ; # c\n",
+                ]),
+            ),
+            1..4,
+        );
+        let list = list.prop_map(|parts| {
+            let mut out = String::new();
+            for (at, (command, joiner)) in parts.iter().enumerate() {
+                if at > 0 {
+                    out.push_str(joiner);
+                }
+                out.push_str(command);
+            }
+            out
+        });
+        (list, 0..12_usize).prop_map(|(list, form)| match form {
+            0 => format!("( {list}\n)"),
+            1 => format!("{{ {list}\n}}"),
+            2 => format!("if {list}\nthen {list}\nelse {list}\nfi"),
+            3 => format!("for i in a b $c\ndo {list}\ndone"),
+            4 => format!("while {list}\ndo {list}\ndone"),
+            5 => format!("case $x in\na|b) {list}\n;;\n(c) {list}\n;;\nesac"),
+            6 => format!("f() {{ {list}\n}}"),
+            7 => format!("x=$( {list}\n)"),
+            8 => format!("echo \"$( {list}\n)\""),
+            9 => format!("! {list}"),
+            10 => format!("[[ -n $x && a == b* ]] && {{ {list}\n}}"),
+            _ => list,
+        })
+    })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn words_are_what_bash_makes_of_them(words in prop::collection::vec(written_word(), 1..5)) {
@@ -243,5 +389,38 @@ proptest! {
         // Without arguments printf prints the format once.
         let want: Vec<&str> = if args.is_empty() && want == [""] { Vec::new() } else { want.iter().map(String::as_str).collect() };
         prop_assert_eq!(args, want, "{}", script);
+    }
+
+    #[test]
+    fn what_bash_accepts_is_complete(script in grammatical()) {
+        // What `eval` is given is no matter of syntax.
+        prop_assume!(!script.contains("eval"));
+        match accepted(&script) {
+            None => eprintln!("skipped: no bash here to compare with"),
+            Some(true) => prop_assert!(!parse(&script).incomplete, "{}", script),
+            Some(false) => {}
+        }
+    }
+
+    #[test]
+    fn nothing_that_bash_starts_is_missed(script in grammatical()) {
+        // An endless loop is of no use here.
+        prop_assume!(!script.contains("while "));
+        let script = format!("x='v w'; c=z; p=git; arr=(git 'show X'); set -- q 'r s'; {script}");
+        let Some(started) = started(&script) else {
+            eprintln!("skipped: no bash here to compare with");
+            return Ok(());
+        };
+        let line = parse(&script);
+        for argv in started {
+            let seen = line.invocations.iter().any(|invocation| {
+                let unknown = invocation.program.contains(['$', '`']);
+                let same = argv.first().is_some_and(|program| *program == invocation.program);
+                let dynamic = invocation.args.iter().any(|word| word.dynamic);
+                let args = invocation.args.iter().map(|word| word.text.as_str());
+                unknown || same && (dynamic || args.eq(argv.iter().skip(1).map(String::as_str)))
+            });
+            prop_assert!(seen, "{:?} not seen in {}: {:?}", argv, script, line);
+        }
     }
 }

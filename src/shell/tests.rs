@@ -703,6 +703,12 @@ fn long_honest_scripts_are_complete() {
 fn faults_found_by_breaking_it() {
     // A broken call in another language, whose list is closed by the wrong bracket.
     check(&[("powershell \"run(]'\"", &["s run", "s ]", "INCOMPLETE"])]);
+    // Options and operands that are not git's or the wrapper's own.
+    check(&[
+        ("git -x show", &["git -x show"]),
+        ("command a=b", &["w a=b"]),
+        ("timeout 5 a=b", &["w a=b"]),
+    ]);
     // The argument of a default value splits only where it is not quoted.
     check(&[("x ${u:-d'e f'g h}", &["x de fg h"])]);
     assert_eq!(parse("x ${u:-d'e f'g h}").invocations[0].args.len(), 2);

@@ -194,6 +194,9 @@ const WRAPPERS: &[Wrapper] = &[
     ),
 ];
 
+/// Wrappers that take `NAME=value` in front of the command.
+const ASSIGNING: &[&str] = &["env", "sudo", "doas", "cross-env"];
+
 /// Takes one wrapper off.
 pub(crate) fn unwrap<'f>(call: &Call<'f>) -> Unwrapped<'f> {
     let name = call.program();
@@ -220,7 +223,8 @@ pub(crate) fn unwrap<'f>(call: &Call<'f>) -> Unwrapped<'f> {
     }
     let mut rest = options.rest.get(wrapper.operands..).unwrap_or_default();
     let mut env = Vec::new();
-    while let Some((field, after)) = rest.split_first() {
+    let assigns = ASSIGNING.contains(&name);
+    while let Some((field, after)) = rest.split_first().filter(|_| assigns) {
         let Some((name, value)) = as_assignment(field) else {
             break;
         };

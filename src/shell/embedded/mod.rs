@@ -168,9 +168,7 @@ impl Search<'_, '_> {
     }
 
     fn bind(&mut self, name: &str, at: usize) {
-        let mut reader = Reader::new(self.tokens, at, &self.names);
-        let value = reader.expression(0);
-        debug_assert!(reader.position() >= at);
+        let value = Reader::new(self.tokens, at, &self.names).expression(0);
         let cost = match &value {
             Value::Text(text) => text.text.len(),
             Value::List(items) | Value::Each(items) => {

@@ -29,11 +29,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Position after what was read.
-    pub(super) fn position(&self) -> usize {
-        self.position
-    }
-
     fn peek(&self) -> Option<&'t Token> {
         if self.left == 0 {
             return None;
