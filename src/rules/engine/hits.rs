@@ -9,7 +9,6 @@ use crate::rules::pattern::PatternKind;
 use crate::rules::prompt::{ASKED, QUOTED};
 use crate::rules::rule::{Allow, Body, Rule, Scope};
 use crate::rules::schema::ActorSyntax;
-use crate::rules::template::Fact;
 use crate::rules::text::excerpt::{excerpt, fingerprint};
 use crate::rules::text::fold::plain;
 use crate::rules::text::slice;
@@ -148,9 +147,6 @@ impl Engine<'_> {
         let call = subject.step.is_some();
         let cautious = subject.step.is_some_and(|step| step.cautious);
         let piece = slice(subject.text, hit.piece.clone());
-        let needs_own = [Fact::Pr, Fact::Issue, Fact::GtSha]
-            .iter()
-            .any(|fact| active.rule.body.hitting().any(|p| p.facts().contains(fact)));
         let finding = Finding {
             rule: rule.id.clone(),
             title: format!("{}{}", rule.title, if cautious { CAUTIOUS } else { "" }),
@@ -168,7 +164,7 @@ impl Engine<'_> {
             blocked: rule.self_blocked,
             outcome_missing: call && rule.stage > rule.attempt,
             applies: false,
-            names_own: needs_own || self.task.names_own(piece),
+            names_own: self.task.names_own(piece) || call && self.task.names_own_change(piece),
             tampering: rule.tampering,
             severity: rule.severity,
             confidence: if cautious {
