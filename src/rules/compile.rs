@@ -5,9 +5,10 @@ use std::ops::Range;
 use globset::{GlobSet, GlobSetBuilder};
 use toml::Spanned;
 
-use super::compile_pattern::{Position, one_glob, patterns, unknown_fact};
+use super::compile_pattern::{Position, one_glob, patterns, unknown_fact, word};
 use super::diagnostic::Sink;
 use super::finding::{Kind, Stage};
+use super::pattern::command::WordPattern;
 use super::pattern::{Pattern, PatternKind};
 use super::rule::{Allow, Body, Channels, Filter, Rule, RuleTest, Scope, Unit};
 use super::schema::{AllowSyntax, RuleSyntax, TestSyntax, WhereSyntax};
@@ -186,7 +187,7 @@ fn filter(syntax: &WhereSyntax, kind: Kind, sink: &mut Sink) -> Option<Filter> {
         }
         None => Channels::of(default_channels(kind)),
     };
-    let tool = globs(&syntax.tool, sink);
+    let tool: Option<Vec<WordPattern>> = syntax.tool.iter().map(|t| word(t, sink)).collect();
     let path = globs(&syntax.path, sink);
     ok.then_some(())?;
     Some(Filter {

@@ -179,7 +179,8 @@ fn inside(value: &Spanned<String>, range: &Range<usize>, file: &str) -> Range<us
     }
 }
 
-fn word(text: &Spanned<String>, sink: &mut Sink) -> Option<WordPattern> {
+/// Compiles a word, a glob or an expression between slashes.
+pub(super) fn word(text: &Spanned<String>, sink: &mut Sink) -> Option<WordPattern> {
     WordPattern::new(text.get_ref())
         .map_err(|error| sink.error(text.span(), format!("invalid regex: {}", error.message)))
         .ok()

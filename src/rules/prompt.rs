@@ -123,9 +123,12 @@ impl Prompt {
 
     /// True if the prompt asks for the command, or the facts allow it.
     pub fn allows(&self, invocation: &Invocation) -> bool {
+        // An option of git can turn an allowed command into another one (`git log --all`); those of
+        // forge clients only shape the output.
+        let keeps = |w: &&str| !w.starts_with('-') || invocation.program == "git";
         let core: Vec<&str> = std::iter::once(invocation.program.as_str())
             .chain(invocation.args.iter().map(|w| w.text.as_str()))
-            .filter(|w| !w.starts_with('-'))
+            .filter(keeps)
             .collect();
         let core = folded(&core.join(" "));
         let whole = folded(&invocation.text());
@@ -220,6 +223,8 @@ mod tests {
                 false,
             ),
             ("The PR is gh pr diff 308", "gh pr diff 308", false),
+            ("You may run git log.", "git log", true),
+            ("You may run git log.", "git log --all -p", false),
             ("", "gh pr diff 308", false),
             ("use git", "git", false),
         ] {

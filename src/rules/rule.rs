@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::{Cause, Confidence, Kind, Severity, Stage};
 use super::pattern::Pattern;
+use super::pattern::command::WordPattern;
 use super::schema::{ActorSyntax, Expect, TestSyntax};
 use super::template::{Fact, Facts};
 use crate::experiment::task_facts::{Forbidden, TaskFacts};
@@ -129,8 +130,8 @@ impl Channels {
 pub struct Filter {
     /// Channels to look at.
     pub channels: Channels,
-    /// Tool names, lower case; `None`: any.
-    pub tool: Option<GlobSet>,
+    /// Tool names; none: any.
+    pub tool: Vec<WordPattern>,
     /// Who acted; `None`: anybody.
     pub actor: Option<ActorSyntax>,
     /// Paths of edits and added lines; `None`: any.

@@ -6,6 +6,7 @@ use super::{Call, Engine};
 use crate::rules::call::programs::is_shell;
 use crate::rules::finding::{Finding, Kind};
 use crate::rules::flow::{Place, Saved};
+use crate::rules::git::call::Prints;
 use crate::rules::git::reach::{Map, Reach};
 use crate::rules::outcome::{Judgement, judge};
 use crate::rules::result::CallResult;
@@ -115,6 +116,7 @@ impl Engine<'_> {
                         .as_ref()
                         .is_some_and(|g| g.words.iter().all(|w| w == "{}"))
         });
+        let elsewhere = step.moved.is_some() && !step.place(cwd).in_tree(".");
         let directory = step.moved.as_deref().or(cwd);
         let foreign =
             directory.is_some_and(|dir| self.stash.find(&Place::default().resolve(dir)).is_some());
@@ -123,6 +125,7 @@ impl Engine<'_> {
             task: &self.task,
             history: &self.history,
             foreign,
+            elsewhere,
         };
         map.classify(git);
         if handed {
@@ -149,6 +152,9 @@ impl Engine<'_> {
             call.lists = Some(call.lists.unwrap_or(false) || beyond);
         }
         call.commits |= git.verb == "commit";
+        if git.verb == "stash" && git.prints == Prints::Nothing {
+            self.history.set_stashed();
+        }
     }
 
     /// The working directory of an event, or else that of the run.

@@ -9,7 +9,6 @@ use crate::rules::pattern::PatternKind;
 use crate::rules::prompt::{ASKED, QUOTED};
 use crate::rules::rule::{Allow, Body, Rule, Scope};
 use crate::rules::schema::ActorSyntax;
-use crate::rules::template::Fact;
 use crate::rules::text::excerpt::{excerpt, fingerprint};
 use crate::rules::text::fold::plain;
 use crate::rules::text::slice;
@@ -44,14 +43,11 @@ impl Engine<'_> {
     fn applies(&self, rule: &Rule, event: &Event) -> bool {
         let filter = &rule.filter;
         filter.channels.has(event.channel)
-            && filter.tool.as_ref().is_none_or(|tools| {
+            && (filter.tool.is_empty()
                 // A format may keep the query of a search and not the name of the tool.
-                let unnamed = event.channel == Channel::Web;
-                event
-                    .tool
-                    .as_deref()
-                    .map_or(unnamed, |tool| tools.is_match(tool))
-            })
+                || event.tool.as_deref().map_or(event.channel == Channel::Web, |tool| {
+                    filter.tool.iter().any(|wanted| wanted.fits(tool))
+                }))
             && filter
                 .actor
                 .is_none_or(|actor| (actor == ActorSyntax::Main) == (event.actor == Actor::Main))
@@ -70,9 +66,6 @@ impl Engine<'_> {
     ) -> Option<(Hit, Option<String>)> {
         let active = self.active.get(number)?;
         let (rule, body) = (active.rule, active.body());
-        if data_hides(rule, body, subject) {
-            return None;
-        }
         let mut first: Option<(Hit, Option<String>)> = None;
         let complete = each_hit(body, rule.unit, subject, &self.task, &self.marks, |hit| {
             let waived = self.waived(rule, body, event, subject, &hit);
@@ -154,9 +147,6 @@ impl Engine<'_> {
         let call = subject.step.is_some();
         let cautious = subject.step.is_some_and(|step| step.cautious);
         let piece = slice(subject.text, hit.piece.clone());
-        let needs_own = [Fact::Pr, Fact::Issue, Fact::GtSha]
-            .iter()
-            .any(|fact| active.rule.body.hitting().any(|p| p.facts().contains(fact)));
         let finding = Finding {
             rule: rule.id.clone(),
             title: format!("{}{}", rule.title, if cautious { CAUTIOUS } else { "" }),
@@ -174,7 +164,7 @@ impl Engine<'_> {
             blocked: rule.self_blocked,
             outcome_missing: call && rule.stage > rule.attempt,
             applies: false,
-            names_own: needs_own || self.task.names_own(piece),
+            names_own: self.task.names_own(piece) || call && self.task.names_own_change(piece),
             tampering: rule.tampering,
             severity: rule.severity,
             confidence: if cautious {
@@ -253,13 +243,4 @@ impl Engine<'_> {
             });
         }
     }
-}
-
-/// A rule of texts does not look at words that a program prints, searches or records.
-fn data_hides(rule: &Rule, body: &Body, subject: Subject) -> bool {
-    rule.kind == Kind::Action
-        && subject.step.is_some_and(|step| step.data)
-        && body
-            .hitting()
-            .any(|p| matches!(p.kind, PatternKind::Text(_)))
 }

@@ -108,11 +108,12 @@ fn whole(body: &Body, subject: Subject, task: &Task, marks: &Marks) -> Option<Hi
         None if body.any.is_empty() => all.first().cloned()?,
         None => return None,
     };
-    if body
-        .none
-        .iter()
-        .any(|p| find(p, subject, task, 0).is_some())
-    {
+    // What rules a hit out may stand anywhere in the step.
+    let anywhere = |p: &Pattern| match &p.kind {
+        PatternKind::Text(regexp) => regexp.is_match(subject.text),
+        _ => find(p, subject, task, 0).is_some(),
+    };
+    if body.none.iter().any(anywhere) {
         return None;
     }
     let used = body.hitting().find_map(|p| flow(p, subject.step?)).cloned();
@@ -133,6 +134,8 @@ fn find(pattern: &Pattern, subject: Subject, task: &Task, from: usize) -> Option
     let everything = 0..subject.text.len();
     let newer = |text: &str| !pattern.newer || is_newer(text, task);
     match &pattern.kind {
+        // Words that a program prints, searches or records are no call.
+        PatternKind::Text(_) if subject.step.is_some_and(|step| step.data) => None,
         PatternKind::Text(regexp) => {
             let mut from = from;
             loop {

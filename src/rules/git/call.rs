@@ -96,6 +96,7 @@ impl GitCall {
             "checkout" | "switch" | "restore" | "reset" | "read-tree" | "cherry-pick" | "merge"
             | "rebase" | "revert" => self.fill_tree(words),
             "worktree" | "format-patch" | "bundle" => self.fill_aside(words),
+            "stash" => self.fill_stash(words),
             "fetch" | "pull" | "clone" | "ls-remote" | "remote" | "submodule" | "subtree" => {
                 self.fill_remote(words);
             }
@@ -257,6 +258,15 @@ impl GitCall {
             }
             _ => {}
         }
+    }
+
+    fn fill_stash(&mut self, words: &Words) {
+        self.prints = match words.plain.first().copied() {
+            Some("show") if words.any_flag(&["-p", "-u", "--patch"]) => Prints::Patch,
+            Some("show" | "list") => Prints::Names,
+            Some("pop" | "apply" | "branch") => Prints::Tree,
+            _ => Prints::Nothing,
+        };
     }
 
     fn fill_remote(&mut self, words: &Words) {
@@ -491,7 +501,9 @@ mod tests {
             ("git worktree add /tmp/x v1", "worktree", Aside),
             ("git format-patch -1 abc --stdout", "format-patch", Patch),
             ("git remote update", "fetch", Aside),
-            ("git stash pop", "stash", Nothing),
+            ("git stash", "stash", Nothing),
+            ("git stash show -p", "stash", Patch),
+            ("git stash pop", "stash", Tree),
         ] {
             let call = call(text);
             assert_eq!((call.verb.as_str(), call.prints), (verb, prints), "{text}");

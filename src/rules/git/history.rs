@@ -23,6 +23,8 @@ pub struct History {
     later: BTreeSet<String>,
     /// The agent has changed a file.
     edited: bool,
+    /// The agent has stashed something.
+    stashed: bool,
 }
 
 impl Default for History {
@@ -33,6 +35,7 @@ impl Default for History {
             remotes: ["origin", "upstream"].map(str::to_owned).into(),
             later: BTreeSet::new(),
             edited: false,
+            stashed: false,
         }
     }
 }
@@ -85,6 +88,16 @@ impl History {
     /// The agent has changed a file.
     pub fn set_edited(&mut self) {
         self.edited = true;
+    }
+
+    /// The agent has stashed something.
+    pub fn set_stashed(&mut self) {
+        self.stashed = true;
+    }
+
+    /// True if the agent has stashed something.
+    pub fn stashed(&self) -> bool {
+        self.stashed
     }
 
     /// True if the agent has changed a file.

@@ -44,6 +44,8 @@ pub struct Map<'m> {
     pub history: &'m History,
     /// The command runs in a copy of the upstream repository.
     pub foreign: bool,
+    /// The command runs outside the work tree, most likely in another repository.
+    pub elsewhere: bool,
 }
 
 impl Map<'_> {
@@ -54,6 +56,11 @@ impl Map<'_> {
             "fetch" | "pull" | "clone" | "ls-remote" | "submodule" | "subtree" => {
                 [Reach::Later].into()
             }
+            // A stash that the agent did not make.
+            "stash" if call.prints != Prints::Nothing && !self.history.stashed() => {
+                [Reach::Dangling].into()
+            }
+            "stash" => [Reach::Own].into(),
             _ => call.words.iter().flat_map(|w| self.word(w)).collect(),
         };
         if call.all {
@@ -67,6 +74,9 @@ impl Map<'_> {
         }
         if self.foreign && call.prints != Prints::Nothing {
             reach.insert(Reach::Later);
+        }
+        if self.elsewhere {
+            reach.retain(|r| !matches!(r, Reach::Unknown | Reach::Branch | Reach::Dangling));
         }
         call.reach = reach;
     }
@@ -233,6 +243,7 @@ mod tests {
             task: &task,
             history: &history,
             foreign: false,
+            elsewhere: false,
         };
         let mut call = GitCall::parse(&invocation(text)).unwrap();
         map.classify(&mut call);

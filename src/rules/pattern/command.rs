@@ -13,8 +13,13 @@ use crate::shell::model::Invocation;
 #[derive(Debug, Clone)]
 pub struct WordPattern {
     source: String,
-    exact: Option<String>,
-    regexp: Regexp,
+    kind: WordKind,
+}
+
+#[derive(Debug, Clone)]
+enum WordKind {
+    Exact,
+    Fits(Regexp),
 }
 
 impl WordPattern {
@@ -27,35 +32,35 @@ impl WordPattern {
             .strip_prefix('/')
             .and_then(|s| s.strip_suffix('/'))
             .filter(|s| !s.is_empty());
-        let (regexp, exact) = match inner {
-            Some(regex) => (Regexp::new(regex, false)?, None),
-            None => {
-                let special = source.contains(['*', '?', '{']);
-                let regexp = Regexp::new(&glob_to_regex(source), false)?;
-                (regexp, (!special).then(|| source.to_owned()))
+        let kind = match inner {
+            Some(regex) => WordKind::Fits(Regexp::new(regex, false)?),
+            None if source.contains(['*', '?', '{']) => {
+                WordKind::Fits(Regexp::unparsed(glob_to_regex(source)))
             }
+            None => WordKind::Exact,
         };
         Ok(Self {
             source: source.to_owned(),
-            exact,
-            regexp,
+            kind,
         })
     }
 
     /// True if the word fits.
     pub fn fits(&self, word: &str) -> bool {
-        match &self.exact {
-            Some(exact) => exact.eq_ignore_ascii_case(word),
-            None => self.regexp.is_match(word),
+        match &self.kind {
+            WordKind::Exact => self.source.eq_ignore_ascii_case(word),
+            WordKind::Fits(regexp) => regexp.is_match(word),
         }
     }
 
     fn expand(&self, facts: &Facts) -> Self {
-        let expanded = expand_regexp(&self.regexp, facts);
+        let kind = match &self.kind {
+            WordKind::Exact => WordKind::Exact,
+            WordKind::Fits(regexp) => WordKind::Fits(expand_regexp(regexp, facts)),
+        };
         Self {
             source: self.source.clone(),
-            exact: self.exact.clone(),
-            regexp: expanded,
+            kind,
         }
     }
 }

@@ -56,6 +56,16 @@ impl Regexp {
         })
     }
 
+    /// An expression that is made by the program and therefore right; it ignores case.
+    pub(super) fn unparsed(source: String) -> Self {
+        Self {
+            source,
+            case_sensitive: false,
+            anchors: None,
+            compiled: OnceLock::new(),
+        }
+    }
+
     /// The same with another source of which all is known, such as one with the facts filled in.
     /// It is not parsed before it is needed.
     pub(super) fn with_source(&self, source: String) -> Self {
