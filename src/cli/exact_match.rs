@@ -1,7 +1,7 @@
 //! `trace-audit exact-match`: submissions of a benchmark against its gold patches.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use trace_audit::submission::report::{self, Style};
 use trace_audit::submission::tally::Duplicates;
@@ -10,7 +10,7 @@ use trace_audit::submission::{Audit, Options};
 
 /// Options of `exact-match`.
 #[derive(Debug, clap::Args)]
-pub struct ExactMatchArgs {
+pub(crate) struct ExactMatchArgs {
     /// Data sets with gold patches: JSON lines, JSON or Parquet with `instance_id`, `patch`, `test_patch`
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     gold: Vec<PathBuf>,
@@ -33,6 +33,9 @@ pub struct ExactMatchArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json", "jsonl", "csv", "markdown"])]
     format: String,
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Leave out the lists of matching instances; as CSV, write a row for each submission
     #[arg(long)]
     summary: bool,
@@ -44,8 +47,15 @@ pub struct ExactMatchArgs {
     fail_on: String,
 }
 
+impl ExactMatchArgs {
+    /// The file to write to, instead of standard output.
+    pub(crate) fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+}
+
 /// Compares, writes the report to `out` and returns the exit code: 1 when a submission is flagged.
-pub fn run(args: &ExactMatchArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
+pub(crate) fn run(args: &ExactMatchArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
     let duplicates = Duplicates::ALL
         .into_iter()
         .find(|rule| rule.name() == args.duplicates)
