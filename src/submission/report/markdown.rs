@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::super::flags::percent;
 use super::super::model::{Match, Population, Rate, Report, Spread, Submission};
 use super::text::rules;
-use super::{Format, Style, number, shown_hunks};
+use super::{Format, Style, lines, number, shown_hunks};
 use crate::report::escape::for_terminal;
 
 /// `--format markdown`.
@@ -198,9 +198,9 @@ fn matches(matches: &[Match<'_>], style: Style, out: &mut dyn Write) -> io::Resu
     for found in matches {
         write!(
             out,
-            "\n### {}\n\n{} lines, chance {}, {}",
+            "\n### {}\n\n{}, chance {}, {}",
             cell(found.instance_id),
-            found.lines,
+            lines(found.lines),
             number(found.p_chance),
             rules(found)
         )?;
@@ -222,9 +222,9 @@ fn matches(matches: &[Match<'_>], style: Style, out: &mut dyn Write) -> io::Resu
             }
         )?;
         let files = found.hunks.files();
-        let (lines, more) = shown_hunks(&files, style);
+        let (shown, more) = shown_hunks(&files, style);
         // An indented block, which no line can end.
-        for line in lines {
+        for line in shown {
             writeln!(out, "    {}", for_terminal(line))?;
         }
         if more > 0 {

@@ -59,6 +59,11 @@ fn shown_hunks(files: &[super::gold::FileHunks], style: Style) -> (Vec<&str>, us
     (lines.take(limit).collect(), all.saturating_sub(limit))
 }
 
+/// `1 line`, `2 lines`.
+fn lines(count: u64) -> String {
+    format!("{count} line{}", if count == 1 { "" } else { "s" })
+}
+
 /// A number without needless digits.
 fn number(value: f64) -> String {
     if value == 0.0 || (0.01..1e6).contains(&value) {

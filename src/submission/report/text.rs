@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::super::flags::percent;
 use super::super::model::{Match, Population, Rate, Report, Spread, Submission};
-use super::{Format, Style, number, shown_hunks};
+use super::{Format, Style, lines, number, shown_hunks};
 use crate::report::escape::for_terminal;
 
 /// `--format text`.
@@ -321,9 +321,9 @@ fn matches(s: &Submission<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     for found in &s.matches {
         write!(
             out,
-            "    {}  {} lines, chance {}, {}",
+            "    {}  {}, chance {}, {}",
             for_terminal(found.instance_id),
-            found.lines,
+            lines(found.lines),
             number(found.p_chance),
             rules(found)
         )?;
@@ -345,8 +345,8 @@ fn matches(s: &Submission<'_>, style: Style, out: &mut dyn Write) -> io::Result<
             }
         )?;
         let files = found.hunks.files();
-        let (lines, more) = shown_hunks(&files, style);
-        for line in lines {
+        let (shown, more) = shown_hunks(&files, style);
+        for line in shown {
             writeln!(out, "      | {}", for_terminal(line))?;
         }
         if more > 0 {
