@@ -206,3 +206,53 @@ fn c1_equal_to_the_ground_truth_is_judged_by_its_trace() {
     assert!(strings(&report["causes"]).contains(&"upstream-fetch"));
     assert_eq!(code, 2);
 }
+
+/// What cannot be looked at is not unchanged: links in place of GT files, an altered prompt, another
+/// task's name in the metadata.
+#[test]
+fn hiding_places_are_not_clean() {
+    let benchmark = Benchmark::new();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
+    support::copy_tree(&samples, benchmark.root.path());
+    let leak = benchmark.path("experiment/S1-cursor-composer2-long-2031-04-12");
+    let mut claude = Claude::new(&leak);
+    claude.call("Bash", json!({"command": "python gen.py"}), "ok");
+    let trace = claude.finish("Done.");
+    let hide = |name: &str, change: &dyn Fn(&Path)| {
+        let run = benchmark.path("experiment").join(name);
+        support::copy_tree(&leak, &run);
+        write(&run.join("claude_run.jsonl"), &trace);
+        change(&run);
+        let (_, report) = benchmark.audit(&run, &[]);
+        report["verdict"].as_str().unwrap_or("none").to_owned()
+    };
+    let patch = fs::read(benchmark.path("base_repo/S1/eval/gt_diff.patch")).unwrap();
+    let planted = hide("S1-claude-opus-max-long-20310501", &|run| {
+        let gt = trace_audit::patch::parse(&patch);
+        let lines: String = gt
+            .files
+            .iter()
+            .flat_map(|f| f.added())
+            .map(|l| format!("{}\n", l.text))
+            .collect();
+        write(&run.join("TASK_PROMPT.md"), lines);
+    });
+    assert_eq!(planted, "invalid", "GT lines written into the prompt");
+    let other_task = hide("S1-claude-opus-max-long-20310502", &|run| {
+        write(&run.join("run_metadata.json"), r#"{"task_id": "S2"}"#);
+    });
+    assert_eq!(other_task, "inconclusive", "another task in the metadata");
+    #[cfg(unix)]
+    {
+        let linked = hide("S1-claude-opus-max-long-20310503", &|run| {
+            fs::create_dir_all(run.join(".claude")).unwrap();
+            fs::rename(run.join("lantern"), run.join(".claude/lantern")).unwrap();
+            std::os::unix::fs::symlink(".claude/lantern", run.join("lantern")).unwrap();
+            fs::remove_dir_all(run.join("tests")).unwrap();
+        });
+        assert_eq!(
+            linked, "inconclusive",
+            "files behind a link to an excluded folder"
+        );
+    }
+}

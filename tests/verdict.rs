@@ -507,6 +507,7 @@ fn any_measures() -> impl Strategy<Value = Measures> {
             fetched: b[4],
             shared_typed: r[8],
             preapplied_lines: c[3] % 5,
+            not_compared: c[7] % 2,
             outcome_missing: c[4] % 2,
             attempted_blocked: c[5],
             exposed_metadata: c[6],

@@ -90,14 +90,15 @@ pub(super) fn listen(
     };
     let mut report_of_logs = read_traces(&logs, &mut shifted)?;
     let provenance = ears.tracker.finish();
-    let (coverage, reasons) = coverage(&report, &provenance);
+    let rules = finish(ears.engine, marks);
+    let (coverage, reasons) = coverage(&report, &provenance, rules.unclear_commands);
     let mut trace = report;
     trace.files.append(&mut report_of_logs.files);
     Ok(Heard {
         trace: Some(trace),
         coverage,
         reasons,
-        rules: finish(ears.engine, marks),
+        rules,
         provenance: Some(provenance),
     })
 }
@@ -231,8 +232,13 @@ fn tracker(
 }
 
 /// The trace's own coverage, lowered when the tree holds changes that no call of it explains, or
-/// mostly lines that no event holds: one opaque script can write anything.
-fn coverage(report: &TraceReport, provenance: &Provenance) -> (Coverage, Vec<String>) {
+/// mostly lines that no event holds (one opaque script can write anything), and when a command could
+/// not be read.
+fn coverage(
+    report: &TraceReport,
+    provenance: &Provenance,
+    unclear_commands: u64,
+) -> (Coverage, Vec<String>) {
     let mut reasons = report.reasons.clone();
     if report.coverage < Coverage::Full {
         return (report.coverage, reasons);
@@ -263,6 +269,11 @@ fn coverage(report: &TraceReport, provenance: &Provenance) -> (Coverage, Vec<Str
                 ledger.unseen
             ));
         }
+    }
+    if unclear_commands > 0 {
+        reasons.push(format!(
+            "{unclear_commands} commands could not be taken apart, so what they ran is not known for sure"
+        ));
     }
     if reasons.len() > known {
         (Coverage::Partial, reasons)

@@ -123,6 +123,7 @@ fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
             .as_ref()
             .is_some_and(|gt| !gt.patch.problems.is_empty()),
         preapplied_lines: sources.preapplied_lines,
+        not_compared: sources.not_compared,
         ..Measures::default()
     };
     if let Some(comparison) = &comparison {

@@ -34,6 +34,8 @@ pub(super) struct Sources {
     pub(super) patch_state: PatchState,
     /// The base, where a work tree was compared with one.
     pub(super) base: Option<Base>,
+    /// Files of the GT in the work tree that could not be looked at: they are not unchanged.
+    pub(super) not_compared: u64,
     /// Lines of the GT that the base already holds, in files that are as the GT leaves them.
     pub(super) preapplied_lines: u64,
     /// What was wrong on the way, in words.
@@ -62,6 +64,7 @@ pub(super) fn read(inputs: &RunInputs) -> Result<Sources> {
         patch: None,
         patch_state: PatchState::Absent,
         base: None,
+        not_compared: 0,
         preapplied_lines: 0,
         problems: Vec::new(),
         unchecked: Vec::new(),
@@ -134,8 +137,7 @@ impl Sources {
                 }
                 self.take_patch(patch);
                 if !unseen.is_empty() {
-                    // What could not be looked at is not unchanged.
-                    self.patch_state = PatchState::Absent;
+                    self.not_compared = unseen.len() as u64;
                     self.unchecked.push(format!(
                         "files of the ground truth in the work tree that could not be compared: {}",
                         unseen.join(", ")

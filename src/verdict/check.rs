@@ -128,6 +128,8 @@ pub enum Fact {
     NoBase,
     /// The GT does not apply to the base.
     GtDoesNotFit,
+    /// Files of the GT in the tree that could not be compared.
+    NotCompared,
     /// Trace and tree contradict each other.
     Contradiction,
     /// Calls whose outcome is missing.

@@ -283,6 +283,10 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
             [Check::exactly(Fact::N, m.n, 0), no_full_trace],
         ),
         Alternative::new(
+            Reason::NoEvidence,
+            [Check::at_least(Fact::NotCompared, m.not_compared, 1)],
+        ),
+        Alternative::new(
             Reason::TraceInconsistent,
             [Check::holds(Fact::Contradiction, m.trace_contradicts_tree)],
         ),

@@ -126,7 +126,11 @@ fn parts(check: &Check, lang: Lang) -> String {
 fn numbers(check: &Check) -> (String, String) {
     let counted = matches!(
         check.fact,
-        Fact::N | Fact::S23Tokens | Fact::PreappliedLines | Fact::OutcomeMissing
+        Fact::N
+            | Fact::S23Tokens
+            | Fact::PreappliedLines
+            | Fact::NotCompared
+            | Fact::OutcomeMissing
     );
     if counted {
         return (format!("{:.0}", check.value), format!("{:.0}", check.limit));

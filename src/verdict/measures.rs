@@ -142,6 +142,8 @@ pub struct Measures {
     pub shared_typed: Ratio,
     /// Distinctive GT lines that stood in the tree before the agent's first action.
     pub preapplied_lines: u64,
+    /// Files of the GT that stand in the work tree and could not be compared (behind links, too large).
+    pub not_compared: u64,
     /// Calls aimed at reference material whose result, or whose child's trace, is missing.
     pub outcome_missing: u64,
     /// Calls aimed at reference material that were shown to be blocked.
@@ -194,6 +196,7 @@ impl Default for Measures {
             fetched: false,
             shared_typed: Ratio::default(),
             preapplied_lines: 0,
+            not_compared: 0,
             outcome_missing: 0,
             attempted_blocked: 0,
             exposed_metadata: 0,

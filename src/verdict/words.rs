@@ -101,6 +101,10 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
             "the reference does not apply to the base",
             "参考补丁无法应用到基准版本",
         ),
+        Fact::NotCompared => (
+            "files of the reference in the tree that could not be compared",
+            "无法比较的参考文件数",
+        ),
         Fact::Contradiction => (
             "the trace says one thing and the tree another",
             "日志与代码树相互矛盾",

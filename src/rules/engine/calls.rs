@@ -41,6 +41,7 @@ impl Engine<'_> {
         }
         let long = line.invocations.len() > MAX_STEPS;
         self.long_commands += usize::from(long);
+        self.unclear_commands += u64::from(line.incomplete || long);
         if line.incomplete || long {
             for step in cautious_steps(&text) {
                 self.step(event, step);

@@ -95,6 +95,7 @@ pub struct Engine<'r> {
     mentions: BTreeMap<usize, usize>,
     gave_up: BTreeMap<String, usize>,
     long_commands: usize,
+    unclear_commands: u64,
     inactive: Vec<InactiveRule>,
 }
 
@@ -159,6 +160,7 @@ impl<'r> Engine<'r> {
             mentions: BTreeMap::new(),
             gave_up: BTreeMap::new(),
             long_commands: 0,
+            unclear_commands: 0,
             inactive,
             task,
         }

@@ -27,6 +27,8 @@ pub struct EngineReport {
     pub inactive: Vec<InactiveRule>,
     /// What was cut or could not be done.
     pub notes: Vec<String>,
+    /// Commands that could not be taken apart, wholly or in part: what they run is not known for sure.
+    pub unclear_commands: u64,
 }
 
 impl Engine<'_> {
@@ -67,6 +69,7 @@ impl Engine<'_> {
         });
         findings.dedup_by(|a, b| a.event == b.event && a.rule == b.rule);
         EngineReport {
+            unclear_commands: self.unclear_commands,
             findings,
             inactive: self.inactive,
             notes,
