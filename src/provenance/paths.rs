@@ -276,21 +276,21 @@ mod tests {
     #[test]
     fn relative_paths_follow_the_working_directory() {
         let mut paths = known();
-        paths.start_in("/work/run");
-        assert_eq!(paths.place("a.go", Some("/work/run/pkg")), Place::Known(0));
+        paths.start_in("/srv/run");
+        assert_eq!(paths.place("a.go", Some("/srv/run/pkg")), Place::Known(0));
         assert_eq!(
-            paths.place("../a.go", Some("/work/run/pkg")),
+            paths.place("../a.go", Some("/srv/run/pkg")),
             Place::Known(1)
         );
         assert_eq!(
-            paths.place("../../secret", Some("/work/run/pkg")),
+            paths.place("../../secret", Some("/srv/run/pkg")),
             Place::Outside
         );
         assert_eq!(paths.place("../secret", None), Place::Outside);
-        assert_eq!(paths.place("~/notes", Some("/work/run")), Place::Outside);
+        assert_eq!(paths.place("~/notes", Some("/srv/run")), Place::Outside);
         assert_eq!(paths.place("./pkg/a.go", None), Place::Known(0));
         assert_eq!(
-            paths.place("up/pkg/a.go", Some("/work/run")),
+            paths.place("up/pkg/a.go", Some("/srv/run")),
             Place::Tree("up/pkg/a.go".into())
         );
     }
