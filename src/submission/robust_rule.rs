@@ -39,7 +39,7 @@ pub struct Target {
     /// All changed lines are comments, so that they are compared.
     only_comments: bool,
     size: u64,
-    /// Words without which a text that is [`plain`] cannot match, the longest first.
+    /// Words without which a text that is plain ASCII cannot match, the longest first.
     words: Vec<Finder<'static>>,
 }
 
