@@ -6,6 +6,7 @@ use std::path::Path;
 use bstr::{BString, ByteSlice};
 
 use crate::experiment::discover::RunInputs;
+use crate::experiment::wording::shell_quote;
 use crate::patch::diff::{diff, is_binary};
 use crate::patch::model::{FilePatch, FileStatus, Patch};
 use crate::patch::tree::{DirTree, EntryKind};
@@ -178,16 +179,12 @@ fn refuse_closed(flags: &TreeFlags, run: &Path, base: Option<&Path>) -> Result<(
                     path: file,
                     what: "it may not be read, so it cannot be told whether it was changed"
                         .to_owned(),
-                    fix: format!("to open it: chmod -R u+rX {}", shell_quoted(root)),
+                    fix: format!("to open it: chmod -R u+rX {}", shell_quote(root)),
                 });
             }
         }
     }
     Ok(())
-}
-
-fn shell_quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
 /// Files of the GT that stand in the work tree and could not be compared: behind links that the base

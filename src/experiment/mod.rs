@@ -25,4 +25,4 @@ mod run_check;
 pub mod task_facts;
 mod toml_source;
 pub mod traces;
-mod wording;
+pub(crate) mod wording;
