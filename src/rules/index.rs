@@ -2,7 +2,7 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 
-use super::pattern::{ALWAYS, Pattern};
+use super::pattern::{ALWAYS, Pattern, PatternKind};
 use super::rule::Body;
 use super::text::lowered;
 
@@ -36,7 +36,11 @@ impl Builder {
         let Body { any, all, .. } = body;
         let unplaced = any.iter_mut().chain(all).filter(|p| p.slot == ALWAYS);
         for pattern in unplaced {
-            let Some(anchors) = pattern.regexp().and_then(|r| r.anchors()) else {
+            // Patterns over paths and addresses are tried on short texts, without the automaton.
+            let PatternKind::Text(regexp) = &pattern.kind else {
+                continue;
+            };
+            let Some(anchors) = regexp.anchors() else {
                 continue;
             };
             for anchor in anchors {

@@ -84,12 +84,6 @@ impl Engine<'_> {
         step.flow = self.stash.uses(&step.io, &step.place(cwd));
         self.place_git(event, &mut step, cwd);
         self.mark(&step.text);
-        for file in &step.io.files {
-            self.mark_more(&file.path);
-        }
-        for address in &step.io.fetches {
-            self.mark_more(address);
-        }
         let before = self.findings.len();
         let subject = Subject {
             text: &step.text,

@@ -152,12 +152,12 @@ fn find(pattern: &Pattern, subject: Subject, task: &Task, from: usize) -> Option
                 .io
                 .fetches
                 .iter()
-                .find(|a| regexp.is_match(a) && newer(a))?;
+                .find(|a| regexp.is_match_short(a) && newer(a))?;
             Some(position(subject.text, address).unwrap_or(everything))
         }
         PatternKind::File(regexp, access) => {
             let file = subject.step?.io.files.iter().find(|f| {
-                access.contains(&f.access) && regexp.is_match(&f.path) && newer(&f.path)
+                access.contains(&f.access) && regexp.is_match_short(&f.path) && newer(&f.path)
             })?;
             Some(position(subject.text, &file.path).unwrap_or(everything))
         }

@@ -166,14 +166,9 @@ impl<'r> Engine<'r> {
         }
     }
 
-    /// Marks the patterns that can match the text, and no others.
+    /// Marks the patterns that can match the text.
     fn mark(&mut self, text: &str) {
         self.marks.clear();
-        self.mark_more(text);
-    }
-
-    /// Marks the patterns that can match the text, too.
-    fn mark_more(&mut self, text: &str) {
         self.rules.index.scan(text, &mut self.marks);
         self.index.scan(text, &mut self.marks);
     }

@@ -127,6 +127,16 @@ impl Regexp {
         self.regex().is_some_and(|r| r.is_match(text.as_bytes()))
     }
 
+    /// The same for a short text that no automaton has seen: the anchors are looked for first, so
+    /// that expressions which cannot match are never compiled.
+    pub fn is_match_short(&self, text: &str) -> bool {
+        let may = match &self.anchors {
+            Some(anchors) if text.is_ascii() => anchors.iter().any(|a| contains(text, a)),
+            _ => true,
+        };
+        may && self.is_match(text)
+    }
+
     /// The first match at or after a byte offset, as a byte range.
     pub fn find_at(&self, text: &str, start: usize) -> Option<Range<usize>> {
         if start > text.len() {
@@ -136,6 +146,13 @@ impl Regexp {
             .find_at(text.as_bytes(), start)
             .map(|m| m.range())
     }
+}
+
+/// True if the text contains the lower-case needle, whatever its case.
+fn contains(text: &str, needle: &str) -> bool {
+    text.as_bytes()
+        .windows(needle.len())
+        .any(|window| window.eq_ignore_ascii_case(needle.as_bytes()))
 }
 
 fn parse(source: &str) -> Result<Hir, RegexpError> {
