@@ -37,7 +37,7 @@ pub(super) fn rule(
     let body = Body {
         any: patterns(matching.any, Position::Match, sink)?,
         all: patterns(matching.all, Position::Match, sink)?,
-        none: patterns(matching.none, Position::Match, sink)?,
+        none: patterns(matching.none, Position::Not, sink)?,
         success: patterns(syntax.outcome.success, Position::Outcome, sink)?,
         staged: patterns(syntax.outcome.staged, Position::Outcome, sink)?,
         exposed: patterns(syntax.outcome.exposed, Position::Outcome, sink)?,

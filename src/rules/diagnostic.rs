@@ -3,6 +3,7 @@
 //! All errors of all files are collected and shown together. This is the only user of
 //! `annotate-snippets`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
@@ -16,7 +17,21 @@ pub struct SourceFile {
     /// Its name, for messages.
     pub name: String,
     /// Its text.
-    pub text: String,
+    pub text: Cow<'static, str>,
+    /// The file is built in: the tests of this project have checked it, so its tests and the
+    /// expressions that are not needed to find candidates are skipped when it is loaded.
+    pub trusted: bool,
+}
+
+impl SourceFile {
+    /// A file that is checked in full.
+    pub fn new(name: impl Into<String>, text: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            name: name.into(),
+            text: text.into(),
+            trusted: false,
+        }
+    }
 }
 
 /// One error.
@@ -39,13 +54,20 @@ pub struct Sink<'d> {
     pub file: usize,
     /// Its text.
     pub text: &'d str,
+    /// See [`SourceFile::trusted`].
+    pub trusted: bool,
     all: &'d mut Vec<Diagnostic>,
 }
 
 impl<'d> Sink<'d> {
     /// A collector for one file.
-    pub fn new(file: usize, text: &'d str, all: &'d mut Vec<Diagnostic>) -> Self {
-        Self { file, text, all }
+    pub fn new(number: usize, file: &'d SourceFile, all: &'d mut Vec<Diagnostic>) -> Self {
+        Self {
+            file: number,
+            text: &file.text,
+            trusted: file.trusted,
+            all,
+        }
     }
 
     /// Number of errors noted so far, in all files.
@@ -122,7 +144,7 @@ fn render_one(diagnostic: &Diagnostic, files: &[SourceFile]) -> String {
     // Point at the first line of a long span only.
     let line = file.text.get(start..end).and_then(|s| s.find('\n'));
     let end = line.map_or(end, |length| start + length);
-    let snippet = Snippet::source(file.text.as_str())
+    let snippet = Snippet::source(file.text.as_ref())
         .path(file.name.as_str())
         .annotation(AnnotationKind::Primary.span(start..end));
     let mut group = Level::ERROR
@@ -173,10 +195,7 @@ mod tests {
 
     #[test]
     fn an_error_shows_its_place() {
-        let files = [SourceFile {
-            name: "r.toml".into(),
-            text: "a = 1\nliterel = 'x'\n".into(),
-        }];
+        let files = [SourceFile::new("r.toml", "a = 1\nliterel = 'x'\n")];
         let shown = render(
             &[Diagnostic {
                 file: 0,
@@ -193,10 +212,7 @@ mod tests {
 
     #[test]
     fn spans_out_of_range_are_cut() {
-        let files = [SourceFile {
-            name: "r".into(),
-            text: "上".into(),
-        }];
+        let files = [SourceFile::new("r", "上")];
         for span in [0..9, 1..2, 7..9, 3..3] {
             let diagnostic = Diagnostic {
                 file: 0,

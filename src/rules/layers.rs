@@ -53,6 +53,7 @@ pub struct RuleSet {
     pub(super) rules: Vec<Rule>,
     pub(super) index: Index,
     digest: String,
+    files: Vec<SourceFile>,
 }
 
 impl RuleSet {
@@ -74,8 +75,8 @@ impl RuleSet {
         let mut files: Vec<SourceFile> = BUILTIN
             .iter()
             .map(|(name, text)| SourceFile {
-                name: (*name).to_owned(),
-                text: (*text).to_owned(),
+                trusted: true,
+                ..SourceFile::new(*name, *text)
             })
             .collect();
         for dir in dirs {
@@ -87,28 +88,25 @@ impl RuleSet {
                     what: "a rule file must be UTF-8".to_owned(),
                     fix: "save it as UTF-8".to_owned(),
                 })?;
-                files.push(SourceFile {
-                    name: path.display().to_string(),
-                    text,
-                });
+                files.push(SourceFile::new(path.display().to_string(), text));
             }
         }
-        Self::from_files(&files)
+        Self::from_files(files)
     }
 
     /// Rules from texts, without the built-in ones unless they are among them.
     ///
     /// # Errors
     /// [`Error::BadRules`] with everything that is wrong.
-    pub fn from_files(files: &[SourceFile]) -> Result<Self> {
+    pub fn from_files(files: Vec<SourceFile>) -> Result<Self> {
         let mut diagnostics = Vec::new();
         let mut layers = Layers::default();
         for (number, file) in files.iter().enumerate() {
-            let mut sink = Sink::new(number, &file.text, &mut diagnostics);
+            let mut sink = Sink::new(number, file, &mut diagnostics);
             layers.read(file, &mut sink);
         }
-        layers.apply_overrides(files, &mut diagnostics);
-        diagnostic::check(&diagnostics, files)?;
+        layers.apply_overrides(&files, &mut diagnostics);
+        diagnostic::check(&diagnostics, &files)?;
         if layers.rules.iter().all(|rule| rule.disabled.is_some()) {
             return Err(Error::BadRules {
                 rendered: "error: no rule is left, so nothing could ever be found".to_owned(),
@@ -126,8 +124,19 @@ impl RuleSet {
         Ok(Self {
             rules,
             index: builder.build(),
-            digest: digest(files),
+            digest: digest(&files),
+            files,
         })
+    }
+
+    /// The same rules with everything checked, and with the tests of the built-in ones.
+    ///
+    /// # Errors
+    /// [`Error::BadRules`] with everything that is wrong.
+    pub fn in_full(&self) -> Result<Self> {
+        let mut files = self.files.clone();
+        files.iter_mut().for_each(|file| file.trusted = false);
+        Self::from_files(files)
     }
 
     /// The rules, sorted by id, with those that a user switched off.
@@ -244,12 +253,15 @@ impl Layers {
 
     fn read_rule(
         &mut self,
-        entry: Spanned<DeValue<'_>>,
+        mut entry: Spanned<DeValue<'_>>,
         pack: &PackSyntax,
         file: &SourceFile,
         sink: &mut Sink,
     ) {
         let span = entry.span();
+        if let (true, DeValue::Table(table)) = (sink.trusted, entry.get_mut()) {
+            table.remove("test");
+        }
         let syntax = match RuleSyntax::deserialize(ValueDeserializer::from(entry)) {
             Ok(syntax) => syntax,
             Err(error) => return sink.toml(&error, span),
@@ -272,8 +284,10 @@ impl Layers {
 
     fn apply_overrides(&mut self, files: &[SourceFile], diagnostics: &mut Vec<Diagnostic>) {
         for (number, change) in std::mem::take(&mut self.overrides) {
-            let text = files.get(number).map_or("", |f| f.text.as_str());
-            let mut sink = Sink::new(number, text, diagnostics);
+            let Some(file) = files.get(number) else {
+                continue;
+            };
+            let mut sink = Sink::new(number, file, diagnostics);
             let id = change.id.get_ref();
             let Some(rule) = self.by_id.get(id).and_then(|at| self.rules.get_mut(*at)) else {
                 let ids = self.by_id.keys().map(String::as_str);
@@ -321,10 +335,7 @@ mod tests {
     use super::*;
 
     fn file(name: &str, text: &str) -> SourceFile {
-        SourceFile {
-            name: name.to_owned(),
-            text: text.to_owned(),
-        }
+        SourceFile::new(name, text.to_owned())
     }
 
     const ONE: &str = "schema = 1\n[[rule]]\nid = \"a.b\"\ntitle = \"t\"\nseverity = \"low\"\n\
@@ -334,7 +345,7 @@ mod tests {
         let files: Vec<SourceFile> = std::iter::once(file("one.toml", ONE))
             .chain(texts.iter().map(|t| file("user.toml", t)))
             .collect();
-        match RuleSet::from_files(&files) {
+        match RuleSet::from_files(files) {
             Ok(_) => String::new(),
             Err(error) => error.to_string(),
         }
@@ -344,7 +355,8 @@ mod tests {
     fn overrides_change_rules_and_say_why() {
         let user = "schema = 1\n[[override]]\nid = \"a.b\"\nreplace = { severity = \"high\" }\n\
                     append = { tags = [\"x\"], any = [{ literal = \"other\" }] }\n";
-        let set = RuleSet::from_files(&[file("one.toml", ONE), file("user.toml", user)]).unwrap();
+        let set =
+            RuleSet::from_files(vec![file("one.toml", ONE), file("user.toml", user)]).unwrap();
         let rule = set.rule("a.b").unwrap();
         assert_eq!(rule.severity, crate::rules::finding::Severity::High);
         assert_eq!(rule.body.any.len(), 2);
@@ -353,7 +365,7 @@ mod tests {
 
     #[test]
     fn the_digest_ignores_line_ends_and_sees_all_else() {
-        let digest = |text: &str| RuleSet::from_files(&[file("x", text)]).unwrap().digest();
+        let digest = |text: &str| RuleSet::from_files(vec![file("x", text)]).unwrap().digest();
         assert_eq!(digest(ONE), digest(&ONE.replace('\n', "\r\n")));
         assert_ne!(digest(ONE), digest(&ONE.replace("needle", "noodle")));
     }
@@ -458,7 +470,7 @@ mod tests {
             let mut text = ONE.to_owned();
             text.truncate(crate::rules::text::floor(ONE, cut));
             text.insert_str(crate::rules::text::floor(&text, at.min(text.len())), &junk);
-            let _ = RuleSet::from_files(&[file("x", &text)]);
+            let _ = RuleSet::from_files(vec![file("x", &text)]);
         }
     }
 }

@@ -48,13 +48,25 @@ impl RuleSet {
     /// Runs the cases of every rule that is not switched off, with all rules loaded.
     pub fn selftest(&self) -> SelfTestReport {
         let mut report = SelfTestReport::default();
-        for rule in self.rules().iter().filter(|r| r.disabled.is_none()) {
+        let full = match self.in_full() {
+            Ok(full) => full,
+            Err(error) => {
+                report.failed.push(Failure {
+                    rule: "*".to_owned(),
+                    case: "all rules can be read".to_owned(),
+                    expected: "no mistakes".to_owned(),
+                    got: error.to_string(),
+                });
+                return report;
+            }
+        };
+        for rule in full.rules().iter().filter(|r| r.disabled.is_none()) {
             let expects = |wanted| rule.tests.iter().any(|t| t.is_positive() == wanted);
             if !expects(true) || !expects(false) {
                 report.untested.push(rule.id.clone());
             }
             for test in &rule.tests {
-                self.run_case(rule, test, &mut report);
+                full.run_case(rule, test, &mut report);
             }
         }
         report

@@ -35,7 +35,7 @@ impl WordPattern {
         let kind = match inner {
             Some(regex) => WordKind::Fits(Regexp::new(regex, false)?),
             None if source.contains(['*', '?', '{']) => {
-                WordKind::Fits(Regexp::unparsed(glob_to_regex(source)))
+                WordKind::Fits(Regexp::trusted(glob_to_regex(source), false))
             }
             None => WordKind::Exact,
         };

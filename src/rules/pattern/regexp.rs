@@ -56,11 +56,11 @@ impl Regexp {
         })
     }
 
-    /// An expression that is made by the program and therefore right; it ignores case.
-    pub(super) fn unparsed(source: String) -> Self {
+    /// An expression that is known to be right. It is not parsed before it is needed.
+    pub(in crate::rules) fn trusted(source: String, case_sensitive: bool) -> Self {
         Self {
             source,
-            case_sensitive: false,
+            case_sensitive,
             anchors: None,
             compiled: OnceLock::new(),
         }
