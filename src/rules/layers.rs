@@ -52,7 +52,6 @@ const BUILTIN: &[(&str, &str)] = builtin![
 pub struct RuleSet {
     pub(super) rules: Vec<Rule>,
     pub(super) index: Index,
-    digest: String,
     files: Vec<SourceFile>,
 }
 
@@ -124,7 +123,6 @@ impl RuleSet {
         Ok(Self {
             rules,
             index: builder.build(),
-            digest: digest(&files),
             files,
         })
     }
@@ -155,18 +153,14 @@ impl RuleSet {
 
     /// SHA-256 over the texts of all rule files, line ends normalised, as hexadecimal digits.
     pub fn digest(&self) -> String {
-        self.digest.clone()
+        let mut hash = Sha256::new();
+        for file in &self.files {
+            let text = file.text.replace("\r\n", "\n");
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        }
+        hex(&hash.finalize())
     }
-}
-
-fn digest(files: &[SourceFile]) -> String {
-    let mut hash = Sha256::new();
-    for file in files {
-        let text = file.text.replace("\r\n", "\n");
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text.as_bytes());
-    }
-    hex(&hash.finalize())
 }
 
 /// The rule files of a directory, sorted by name.

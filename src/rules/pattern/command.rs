@@ -28,21 +28,26 @@ impl WordPattern {
     /// # Errors
     /// If the expression between slashes is none.
     pub fn new(source: &str) -> Result<Self, RegexpError> {
-        let inner = source
-            .strip_prefix('/')
-            .and_then(|s| s.strip_suffix('/'))
-            .filter(|s| !s.is_empty());
-        let kind = match inner {
-            Some(regex) => WordKind::Fits(Regexp::new(regex, false)?),
-            None if source.contains(['*', '?', '{']) => {
-                WordKind::Fits(Regexp::trusted(glob_to_regex(source), false))
-            }
-            None => WordKind::Exact,
+        if let Some(regex) = between_slashes(source) {
+            Regexp::new(regex, false)?;
+        }
+        Ok(Self::trusted(source))
+    }
+
+    /// A word that is known to be right.
+    pub(in crate::rules) fn trusted(source: &str) -> Self {
+        let regex = match between_slashes(source) {
+            Some(regex) => Some(regex.to_owned()),
+            None => source
+                .contains(['*', '?', '{'])
+                .then(|| glob_to_regex(source)),
         };
-        Ok(Self {
+        Self {
             source: source.to_owned(),
-            kind,
-        })
+            kind: regex.map_or(WordKind::Exact, |regex| {
+                WordKind::Fits(Regexp::trusted(regex, false))
+            }),
+        }
     }
 
     /// True if the word fits.
@@ -63,6 +68,13 @@ impl WordPattern {
             kind,
         }
     }
+}
+
+fn between_slashes(source: &str) -> Option<&str> {
+    source
+        .strip_prefix('/')
+        .and_then(|s| s.strip_suffix('/'))
+        .filter(|s| !s.is_empty())
 }
 
 /// `*` any text, `?` one character, `{a,b}` either; placeholders stay, all else is literal.

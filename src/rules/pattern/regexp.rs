@@ -8,7 +8,7 @@
 //! `上游fix`.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, Look};
@@ -22,9 +22,12 @@ const SIZE_LIMIT: usize = 2 << 20;
 /// A regular expression with its anchors.
 #[derive(Debug, Clone)]
 pub struct Regexp {
+    /// As written in the rule.
+    written: Arc<str>,
+    /// With the facts filled in.
     source: String,
     case_sensitive: bool,
-    anchors: Option<Vec<String>>,
+    anchors: Arc<OnceLock<Option<Vec<String>>>>,
     compiled: OnceLock<Option<Regex>>,
 }
 
@@ -43,36 +46,32 @@ impl Regexp {
     /// # Errors
     /// If it is no regular expression, or one that would be slow (see the module text).
     pub fn new(source: &str, case_sensitive: bool) -> Result<Self, RegexpError> {
-        let mut hir = parse(source)?;
-        // Anchors hold whatever the facts are: a placeholder is a piece that is not known.
-        if let Some(opaque) = template::opaque(source) {
-            hir = parse(&opaque)?;
+        let hir = parse(source)?;
+        let new = Self::trusted(source.to_owned(), case_sensitive);
+        if template::placeholders(source).0.is_empty() {
+            let _ = new.anchors.set(anchors(&hir));
         }
-        Ok(Self {
-            source: source.to_owned(),
-            case_sensitive,
-            anchors: anchors(&hir),
-            compiled: OnceLock::new(),
-        })
+        Ok(new)
     }
 
     /// An expression that is known to be right. It is not parsed before it is needed.
     pub(in crate::rules) fn trusted(source: String, case_sensitive: bool) -> Self {
         Self {
+            written: Arc::from(source.as_str()),
             source,
             case_sensitive,
-            anchors: None,
+            anchors: Arc::default(),
             compiled: OnceLock::new(),
         }
     }
 
-    /// The same with another source of which all is known, such as one with the facts filled in.
-    /// It is not parsed before it is needed.
+    /// The same with the facts filled in. Its anchors are those that it has whatever the facts are.
     pub(super) fn with_source(&self, source: String) -> Self {
         Self {
+            written: Arc::clone(&self.written),
             source,
             case_sensitive: self.case_sensitive,
-            anchors: self.anchors.clone(),
+            anchors: Arc::clone(&self.anchors),
             compiled: OnceLock::new(),
         }
     }
@@ -80,9 +79,10 @@ impl Regexp {
     /// An expression that matches nothing, in place of one that could not be expanded.
     pub fn never() -> Self {
         Self {
+            written: Arc::from(""),
             source: r"[^\s\S]".to_owned(),
             case_sensitive: true,
-            anchors: None,
+            anchors: Arc::new(OnceLock::from(None)),
             compiled: OnceLock::from(None),
         }
     }
@@ -97,9 +97,15 @@ impl Regexp {
         self.case_sensitive
     }
 
-    /// Literals of which every match contains one, lower case; `None`: unknown.
+    /// Literals of which every match contains one, lower case; `None`: there are none.
     pub fn anchors(&self) -> Option<&[String]> {
-        self.anchors.as_deref()
+        let find = || {
+            // A placeholder is a piece that is not known: anchors hold whatever the facts are.
+            let opaque = template::opaque(&self.written);
+            let source = opaque.as_deref().unwrap_or(&self.written);
+            parse(source).ok().and_then(|hir| anchors(&hir))
+        };
+        self.anchors.get_or_init(find).as_deref()
     }
 
     /// The compiled expression; `None` if it is too large.
@@ -130,7 +136,7 @@ impl Regexp {
     /// The same for a short text that no automaton has seen: the anchors are looked for first, so
     /// that expressions which cannot match are never compiled.
     pub fn is_match_short(&self, text: &str) -> bool {
-        let may = match &self.anchors {
+        let may = match self.anchors() {
             Some(anchors) if text.is_ascii() => anchors.iter().any(|a| contains(text, a)),
             _ => true,
         };
