@@ -10,7 +10,7 @@ use super::text::lowered;
 
 /// Bytes that are scanned with the compact automaton before the fast one is built. A small run never
 /// needs the fast one, whose making takes as long as scanning this much.
-const FAST_AFTER: u64 = 1 << 20;
+const FAST_AFTER: u64 = 4 << 20;
 
 /// The anchors of many patterns.
 #[derive(Debug, Default)]

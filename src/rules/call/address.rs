@@ -10,7 +10,7 @@ use crate::rules::text::{ascii, slice};
 pub const MAX_ADDRESSES: usize = 64;
 
 static URL: LazyLock<Option<Regex>> =
-    LazyLock::new(|| ascii(r#"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s"'<>`\\|{}()\[\],]{3,2000}"#));
+    LazyLock::new(|| ascii(r#"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s"'<>`\\|{}()\[\],]+"#));
 
 /// All addresses with a scheme in a text, without those of this machine.
 pub fn all(text: &str) -> Vec<String> {

@@ -34,7 +34,10 @@ static OPENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| ascii(r#"["'`]([^"'`\n]{1,300})["'`]"#));
+static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| ascii(r#"["'`]([^"'`\n]+)["'`]"#));
+
+/// Longest string that can be a path, in bytes.
+const MAX_PATH: usize = 300;
 
 /// Strings of one source text that are looked at.
 const MAX_STRINGS: usize = 500;
@@ -59,7 +62,8 @@ pub fn io_of(source: &str) -> Io {
             let text = found.get(1).map_or("", |m| slice(source, m.range()));
             let path = (text.contains('/') || text.contains('.'))
                 && !text.contains("://")
-                && !text.contains(' ');
+                && !text.contains(' ')
+                && text.len() <= MAX_PATH;
             if path && opens {
                 io.uses(text, Access::Read);
             }

@@ -16,7 +16,7 @@ static PATH_KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(concat!(
         r#"(?i)["']?\b(?:file_?paths?|absolute_?path|notebook_path|target_file|file_?names?"#,
         r#"|paths?|files?|dir(?:ectory)?|folder|uri)["']?\s*[:=]\s*"#,
-        r#"(?:"([^"\n]{1,1000})"|'([^'\n]{1,1000})'|([^\s"'\[{},-][^\s"'\[{},]{0,1000}))"#,
+        r#"(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'\[{},-][^\s"'\[{},]*))"#,
     ))
 });
 

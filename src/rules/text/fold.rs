@@ -12,27 +12,46 @@ use crate::similarity::normalise::is_format_character;
 
 /// The text as patterns see it.
 pub fn plain(text: &str) -> Cow<'_, str> {
-    let stripped = without_escapes(text);
-    if stripped.is_ascii() || !stripped.chars().any(is_disguise) {
-        return stripped;
+    let text = without_escapes(text);
+    if !other_chars(&text).any(|(_, c)| is_disguise(c)) {
+        return text;
     }
-    let mut out = String::with_capacity(stripped.len());
-    let mut word = String::new();
-    for c in stripped.chars() {
-        if is_invisible(c) {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, _) in other_chars(&text) {
+        if at < done {
             continue;
         }
-        if is_wide(c) {
-            word.extend(std::iter::once(c).nfkc());
-        } else if c.is_alphanumeric() {
-            word.push(c);
-        } else {
-            flush(&mut word, &mut out);
-            out.push(c);
-        }
+        // The word around the character: only there something can change.
+        let before = text.get(done..at).unwrap_or_default();
+        let start = at - before.len() + before.trim_end_matches(is_word).len();
+        let rest = text.get(at..).unwrap_or_default();
+        let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        let end = at + length.max(rest.chars().next().map_or(0, char::len_utf8));
+        out.push_str(text.get(done..start).unwrap_or_default());
+        plain_word(text.get(start..end).unwrap_or_default(), &mut out);
+        done = end;
     }
-    flush(&mut word, &mut out);
+    out.push_str(text.get(done..).unwrap_or_default());
     Cow::Owned(out)
+}
+
+/// Letters, digits, and what shows nothing between them.
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || is_invisible(c) || is_wide(c)
+}
+
+/// The characters that are not ASCII, with their offsets.
+fn other_chars(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.as_bytes().get(at..)?;
+        at += rest.iter().position(|byte| *byte >= 0x80)?;
+        let start = at;
+        let c = text.get(start..)?.chars().next()?;
+        at += c.len_utf8();
+        Some((start, c))
+    })
 }
 
 /// A letter that may stand for another one, or nothing at all.
@@ -51,16 +70,24 @@ fn is_wide(c: char) -> bool {
         | '\u{ff0d}' | '\u{ff0f}' | '\u{ff03}' | '\u{1d400}'..='\u{1d7ff}')
 }
 
-/// Writes a word, with look-alikes replaced if it mixes scripts.
-fn flush(word: &mut String, out: &mut String) {
-    let mixed = word.chars().any(|c| c.is_ascii_alphabetic())
-        && word.chars().any(|c| look_alike(c).is_some());
-    if mixed {
-        out.extend(word.chars().map(|c| look_alike(c).unwrap_or(c)));
-    } else {
-        out.push_str(word);
+/// Writes a word without what is invisible, with wide letters narrowed, and with look-alikes
+/// replaced if it mixes scripts.
+fn plain_word(word: &str, out: &mut String) {
+    let mut shown = String::with_capacity(word.len());
+    for c in word.chars().filter(|c| !is_invisible(*c)) {
+        if is_wide(c) {
+            shown.extend(std::iter::once(c).nfkc());
+        } else {
+            shown.push(c);
+        }
     }
-    word.clear();
+    let mixed = shown.chars().any(|c| c.is_ascii_alphabetic())
+        && shown.chars().any(|c| look_alike(c).is_some());
+    if mixed {
+        out.extend(shown.chars().map(|c| look_alike(c).unwrap_or(c)));
+    } else {
+        out.push_str(&shown);
+    }
 }
 
 /// The Latin letter that a Cyrillic or Greek letter looks like.
