@@ -59,7 +59,8 @@ pub(crate) fn run(args: &RulesArgs, terminal: &mut Terminal) -> anyhow::Result<u
             Ok(0)
         }
         RulesCommand::Show { id, loaded } => {
-            let rules = RuleSet::load(&loaded.rules)?;
+            // Built-in rules are loaded without their tests for speed; people who look at one want all of it.
+            let rules = RuleSet::load(&loaded.rules)?.in_full()?;
             let rule = rules.rule(id).ok_or_else(|| unknown(id))?;
             terminal.data(None, |out| Ok(show(rule, out)?))?;
             Ok(0)
