@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use bstr::ByteSlice;
 
-use super::sources::{BaseFiles, Sources};
+use super::sources::Sources;
+use super::starter::RunStarter;
 use crate::Result;
 use crate::experiment::discover::RunInputs;
 use crate::experiment::traces::{TraceInput, TraceRole};
@@ -46,6 +47,7 @@ pub(super) fn listen(
     rules: &RuleSet,
     sources: &Sources,
     comparison: Option<&Comparison>,
+    starter: Option<&RunStarter>,
     prompt: Option<&str>,
 ) -> Result<Heard> {
     let (traces, logs): (Vec<_>, Vec<_>) = inputs
@@ -73,7 +75,7 @@ pub(super) fn listen(
     let patch = sources
         .patch
         .as_ref()
-        .map(|patch| added_files(patch, sources, comparison))
+        .map(|patch| added_files(patch, starter, comparison))
         .unwrap_or_default();
     let tracker = tracker(&patch, sources, comparison, prompt);
     let mut ears = Ears { engine, tracker };
@@ -166,10 +168,18 @@ fn finish(engine: Engine<'_>, marks: Vec<Finding>) -> EngineReport {
     report
 }
 
+/// The added lines of a patch, without their white space.
+pub(super) fn squeezed_lines(patch: &Patch) -> BTreeSet<String> {
+    let added = patch.files.iter().flat_map(|f| f.added());
+    added
+        .map(|line| squeeze(&line.text.to_str_lossy()))
+        .collect()
+}
+
 /// The agent's added lines, with those that stand in the base marked.
 fn added_files(
     patch: &Patch,
-    sources: &Sources,
+    starter: Option<&RunStarter>,
     comparison: Option<&Comparison>,
 ) -> Vec<AddedFile> {
     let generated: BTreeSet<&str> = comparison
@@ -178,15 +188,8 @@ fn added_files(
         .filter(|f| f.generated)
         .map(|f| f.paired_with.as_deref().unwrap_or(&f.path))
         .collect();
-    let queries: BTreeSet<String> = patch
-        .files
-        .iter()
-        .flat_map(|f| f.added())
-        .map(|line| squeeze(&line.text.to_str_lossy()))
-        .collect();
-    let known = sources
-        .tree()
-        .map(|tree| BaseFiles(tree).known(&queries).found)
+    let known = starter
+        .map(|starter| starter.known(&squeezed_lines(patch)).found)
         .unwrap_or_default();
     patch
         .files

@@ -7,11 +7,13 @@ mod listen;
 mod refine;
 mod report;
 mod sources;
+mod starter;
 
 use std::collections::BTreeSet;
 
 use crate::Result;
 use crate::experiment::discover::RunInputs;
+use crate::experiment::gt::GtInput;
 use crate::provenance::model::Provenance;
 use crate::report::Lang;
 use crate::report::model::{RunReport, ToolInfo};
@@ -23,7 +25,8 @@ use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
 
-use sources::{BaseFiles, Sources};
+use sources::Sources;
+use starter::{RunStarter, StarterCache};
 
 /// What is known of one run after everything was read: the input of the judgement.
 pub struct RunFacts {
@@ -48,6 +51,7 @@ pub struct Auditor<'a> {
     rules: &'a RuleSet,
     policy: &'a Policy,
     lang: Lang,
+    starters: StarterCache,
 }
 
 impl<'a> Auditor<'a> {
@@ -57,6 +61,7 @@ impl<'a> Auditor<'a> {
             rules,
             policy,
             lang,
+            starters: StarterCache::default(),
         }
     }
 
@@ -70,12 +75,13 @@ impl<'a> Auditor<'a> {
         }
     }
 
-    /// Reads everything that belongs to a run.
+    /// Reads everything that belongs to a run. May be called from several threads at once; look-ups in the
+    /// starter tree of a task are shared between its runs.
     ///
     /// # Errors
     /// When an input that was found or named cannot be read.
     pub fn facts(&self, inputs: &RunInputs) -> Result<RunFacts> {
-        facts(inputs, self.rules)
+        facts(inputs, self.rules, &self.starters)
     }
 
     /// The verdict on a run, and all that it rests on.
@@ -86,17 +92,26 @@ impl<'a> Auditor<'a> {
 }
 
 /// Reads everything that belongs to a run: a function of its inputs and the rules.
-fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
-    let sources = sources::read(inputs)?;
+fn facts(inputs: &RunInputs, rules: &RuleSet, starters: &StarterCache) -> Result<RunFacts> {
     let prompt = trusted_prompt(inputs);
-    let comparison = compare_with_gt(inputs, &sources, prompt.as_deref());
-    let mut heard = listen::listen(
-        inputs,
-        rules,
-        &sources,
-        comparison.as_ref(),
-        prompt.as_deref(),
-    )?;
+    let prompt = prompt.as_deref();
+    let none = BTreeSet::new();
+    let mut reading = Reading::best(inputs, &none, starters, prompt)?;
+    let mut heard = reading.listen(inputs, rules, prompt)?;
+    // Files under names of the evaluation that the agent wrote are its work. That shows in the trace, which
+    // is read with the work at hand: in the rare case both are read again.
+    let own = reading
+        .sources
+        .written_by_the_agent(inputs, heard.provenance.as_ref());
+    if !own.is_empty() {
+        reading = Reading::best(inputs, &own, starters, prompt)?;
+        heard = reading.listen(inputs, rules, prompt)?;
+    }
+    let Reading {
+        sources,
+        comparison,
+        ..
+    } = reading;
 
     let content_unrecorded = match (&heard.provenance, &comparison) {
         (Some(provenance), Some(comparison)) => refine::refine(
@@ -163,14 +178,90 @@ fn trusted_prompt(inputs: &RunInputs) -> Option<String> {
     Some(both.join("\n"))
 }
 
+/// The inputs of a run as far as they need no trace.
+struct Reading {
+    sources: Sources,
+    starter: Option<RunStarter>,
+    comparison: Option<Comparison>,
+}
+
+impl Reading {
+    /// Reads the run with each of its references and takes the one that the patch is most like; of equals,
+    /// the first. `own` holds names in the root of the run that are the agent's work, whatever they look like.
+    fn best(
+        inputs: &RunInputs,
+        own: &BTreeSet<String>,
+        starters: &StarterCache,
+        prompt: Option<&str>,
+    ) -> Result<Self> {
+        let mut best = Self::one(inputs, inputs.gt.as_ref(), own, starters, prompt)?;
+        for gt in &inputs.other_gt {
+            let next = Self::one(inputs, Some(gt), own, starters, prompt)?;
+            if next.likeness() > best.likeness() {
+                best = next;
+            }
+        }
+        if !inputs.other_gt.is_empty() {
+            best.sources
+                .problems
+                .insert(0, best.sources.which_gt(inputs));
+        }
+        Ok(best)
+    }
+
+    fn one(
+        inputs: &RunInputs,
+        gt: Option<&GtInput>,
+        own: &BTreeSet<String>,
+        starters: &StarterCache,
+        prompt: Option<&str>,
+    ) -> Result<Self> {
+        let sources = sources::read(inputs, gt, own)?;
+        let lines = sources.patch.as_ref().map(listen::squeezed_lines);
+        let starter = sources.base.as_ref().and_then(|base| {
+            let base_repo = inputs.base_tree.as_deref();
+            RunStarter::new(base, base_repo, starters, lines.unwrap_or_default())
+        });
+        let comparison = compare_with_gt(inputs, &sources, starter.as_ref(), prompt);
+        Ok(Self {
+            sources,
+            starter,
+            comparison,
+        })
+    }
+
+    /// How much of the reference the patch has: copy score, then distinctive lines, in thousandths.
+    fn likeness(&self) -> (u64, u64) {
+        let similarity = self.comparison.as_ref().map(|c| &c.similarity);
+        let thousandths = |share: Option<f64>| (share.unwrap_or(0.0) * 1000.0) as u64;
+        similarity.map_or((0, 0), |s| (thousandths(s.copy_score), s.u_ratio.num))
+    }
+
+    fn listen(
+        &self,
+        inputs: &RunInputs,
+        rules: &RuleSet,
+        prompt: Option<&str>,
+    ) -> Result<listen::Heard> {
+        listen::listen(
+            inputs,
+            rules,
+            &self.sources,
+            self.comparison.as_ref(),
+            self.starter.as_ref(),
+            prompt,
+        )
+    }
+}
+
 fn compare_with_gt(
     inputs: &RunInputs,
     sources: &Sources,
+    base: Option<&RunStarter>,
     prompt: Option<&str>,
 ) -> Option<Comparison> {
     let gt = sources.gt.as_ref()?;
-    let base = sources.tree().map(BaseFiles);
-    let starter: &dyn Starter = match &base {
+    let starter: &dyn Starter = match base {
         Some(base) => base,
         None => &NoStarter,
     };
@@ -181,6 +272,6 @@ fn compare_with_gt(
         generated: inputs.generated.as_ref(),
         starter,
         prompt,
-        files: base.as_ref().map(|b| b as _),
+        files: base.map(|b| b as _),
     }))
 }

@@ -93,7 +93,7 @@ fn trace_info(trace: &TraceReport, facts: &RunFacts) -> TraceInfo {
 fn inputs_info(inputs: &RunInputs, facts: &RunFacts) -> InputsInfo {
     let base = facts.sources.base_info();
     InputsInfo {
-        gt: inputs.gt.as_ref().map(|gt| gt.path.display().to_string()),
+        gt: facts.sources.gt_label.clone(),
         gt_sha256: facts.sources.gt.as_ref().map(|gt| gt.sha256.clone()),
         base: base.and_then(|base| base_name(base, inputs)),
         base_source: base.map(|base| base.source.name().to_owned()),
