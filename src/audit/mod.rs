@@ -6,6 +6,7 @@
 mod listen;
 mod refine;
 mod report;
+mod search;
 mod sources;
 mod starter;
 

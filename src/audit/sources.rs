@@ -5,13 +5,13 @@ use std::path::Path;
 
 use bstr::{BString, ByteSlice};
 
+use super::search::search;
 use crate::experiment::discover::RunInputs;
 use crate::experiment::gt::GtInput;
 use crate::experiment::traces::TraceInput;
 use crate::experiment::wording::shell_quote;
-use crate::patch::diff::{diff, is_binary};
-use crate::patch::model::{FilePatch, FileStatus, Patch};
-use crate::patch::tree::{DirTree, EntryKind};
+use crate::patch::model::{FilePatch, Patch};
+use crate::patch::tree::EntryKind;
 use crate::patch::{
     AgentPatch, Base, BaseInfo, BaseRequest, BaseTree, Fit, GtPatch, TreeFlags, choose_base, fits,
     load_gt, load_patch, load_range, worktree_patch,
@@ -145,7 +145,11 @@ impl Sources {
                 self.unchecked.push(
                     "what the agent changed (no base to compare the work tree with)".to_owned(),
                 );
-                self.patch = gt.map(|gt| whole_files(dir, gt)).transpose()?;
+                if let Some(gt) = gt {
+                    let found = search(dir, gt, &self.excluded)?;
+                    self.problems.extend(found.problems);
+                    self.patch = Some(found.patch);
+                }
             }
             Some(tree) => {
                 if let Some(gt) = gt {
@@ -287,31 +291,6 @@ fn is_behind_new_link(path: &BString, run: &Path, base: Option<&dyn BaseTree>) -
         }
     }
     false
-}
-
-/// The files that the GT names, as they lie in the work tree, every line as if added: without a base,
-/// whether the lines of the GT are there is all that can be asked.
-fn whole_files(dir: &Path, gt: &Patch) -> Result<Patch> {
-    let tree = DirTree::open(dir)?;
-    let mut patch = Patch::default();
-    for path in gt.files.iter().filter_map(|file| file.new_path.as_ref()) {
-        let Ok(content) = tree.read(path.as_bstr()) else {
-            continue;
-        };
-        let binary = is_binary(&content);
-        patch.files.push(FilePatch {
-            old_path: None,
-            new_path: Some(path.clone()),
-            status: FileStatus::Added,
-            binary,
-            hunks: if binary {
-                Vec::new()
-            } else {
-                diff(b"", &content)
-            },
-        });
-    }
-    Ok(patch)
 }
 
 /// Checks the GT against the base: one that does not fit is no measure of the patch, and one that

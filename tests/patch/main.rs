@@ -20,6 +20,8 @@ mod objects;
 mod reading;
 mod real;
 mod states;
+#[cfg(unix)]
+mod verdicts;
 
 use std::path::{Path, PathBuf};
 
