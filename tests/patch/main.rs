@@ -17,6 +17,7 @@ mod hostile;
 mod neutral;
 #[cfg(unix)]
 mod objects;
+mod oracles;
 mod reading;
 mod real;
 mod states;
