@@ -14,6 +14,8 @@ mod fixture;
 #[cfg(unix)]
 mod hostile;
 #[cfg(unix)]
+mod limits;
+#[cfg(unix)]
 mod neutral;
 #[cfg(unix)]
 mod objects;
