@@ -20,6 +20,7 @@ mod neutral;
 #[cfg(unix)]
 mod objects;
 mod oracles;
+mod pitfalls;
 mod reading;
 mod real;
 mod states;
