@@ -1,9 +1,12 @@
 //! One run from its inputs to its report: facts first, then the judgement.
 //!
-//! [`Auditor::facts`] is a function of one run's inputs and the rules; [`Auditor::judge`] is cheap and looks at
-//! facts and policy only. That split lets many runs be judged together, or again with other numbers.
+//! [`Auditor::facts`] is a function of one run's inputs and the rules; a [`Judge`] is cheap and looks at
+//! facts and policy only. That split lets facts be stored, and many runs be judged together, or again
+//! with other numbers.
 
+mod facts;
 mod listen;
+pub mod prints;
 mod refine;
 mod report;
 mod sources;
@@ -12,36 +15,19 @@ use std::collections::BTreeSet;
 
 use crate::Result;
 use crate::experiment::discover::RunInputs;
-use crate::provenance::model::Provenance;
 use crate::report::Lang;
 use crate::report::model::{RunReport, ToolInfo};
-use crate::rules::{EngineReport, RuleSet};
+use crate::rules::RuleSet;
 use crate::similarity::compare::{CompareInputs, Comparison, compare};
 use crate::similarity::starter::{NoStarter, Starter};
-use crate::trace::TraceReport;
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
 
+use prints::Prints;
 use sources::{BaseFiles, Sources};
 
-/// What is known of one run after everything was read: the input of the judgement.
-pub struct RunFacts {
-    /// The verdict's input.
-    pub measures: Measures,
-    /// The comparison, with a GT.
-    pub comparison: Option<Comparison>,
-    /// What the trace showed; `None` without a trace file.
-    pub trace: Option<TraceReport>,
-    /// Why the trace shows no more, in words.
-    pub coverage_reasons: Vec<String>,
-    /// What the rules found.
-    pub rules: EngineReport,
-    /// Where the lines came from; `None` without a GT or a trace.
-    pub provenance: Option<Provenance>,
-    /// GT, patch and base.
-    sources: Sources,
-}
+pub use facts::{FACTS_SCHEMA, RunFacts, RunIdentity};
 
 /// Judges runs by one set of rules and one policy.
 pub struct Auditor<'a> {
@@ -62,12 +48,7 @@ impl<'a> Auditor<'a> {
 
     /// What made the reports.
     pub fn tool(&self) -> ToolInfo {
-        ToolInfo {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            rules_digest: self.rules.digest(),
-            policy: self.policy.name.clone(),
-            policy_digest: self.policy.digest(),
-        }
+        self.judge_of_facts().tool(self.rules.digest())
     }
 
     /// Reads everything that belongs to a run.
@@ -79,9 +60,42 @@ impl<'a> Auditor<'a> {
     }
 
     /// The verdict on a run, and all that it rests on.
-    pub fn judge(&self, inputs: &RunInputs, facts: &RunFacts) -> RunReport {
-        let judgement = judge(&facts.measures, self.policy);
-        report::report(inputs, facts, &judgement, self.policy, self.lang)
+    pub fn judge(&self, facts: &RunFacts) -> RunReport {
+        self.judge_of_facts().judge(facts, &facts.measures)
+    }
+
+    fn judge_of_facts(&self) -> Judge<'a> {
+        Judge {
+            policy: self.policy,
+            lang: self.lang,
+        }
+    }
+}
+
+/// Judges facts, whoever gathered them.
+#[derive(Debug, Clone, Copy)]
+pub struct Judge<'a> {
+    /// The numbers of the verdict.
+    pub policy: &'a Policy,
+    /// Language of the words.
+    pub lang: Lang,
+}
+
+impl Judge<'_> {
+    /// What makes the reports, with rules of that digest.
+    pub fn tool(&self, rules_digest: String) -> ToolInfo {
+        ToolInfo {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            rules_digest,
+            policy: self.policy.name.clone(),
+            policy_digest: self.policy.digest(),
+        }
+    }
+
+    /// The verdict on a run by `measures`: those of the facts, or what other runs made of them.
+    pub fn judge(&self, facts: &RunFacts, measures: &Measures) -> RunReport {
+        let judgement = judge(measures, self.policy);
+        report::report(facts, measures, &judgement, self.policy, self.lang)
     }
 }
 
@@ -134,14 +148,27 @@ fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
     }
     let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);
     measures.take_findings(&heard.rules.findings, last_edit);
+    let lines = comparison.as_ref().map_or(&[][..], |c| c.lines.as_slice());
+    let prints = Prints::new(
+        lines,
+        &heard.added,
+        prompt.as_deref(),
+        heard.provenance.as_ref(),
+    );
+    let mut problems = inputs.notes.clone();
+    problems.extend(sources.problems.iter().cloned());
     Ok(RunFacts {
+        identity: RunIdentity::new(inputs),
+        unchecked: facts::unchecked(inputs, &sources, measures.coverage, &heard.reasons),
+        inputs: facts::inputs_info(inputs, &sources),
         measures,
         comparison,
         trace: heard.trace,
         coverage_reasons: heard.reasons,
         rules: heard.rules,
         provenance: heard.provenance,
-        sources,
+        prints,
+        problems,
     })
 }
 

@@ -150,4 +150,8 @@ pub struct Provenance {
     /// Paths (relative to the run where possible) that some call of the trace wrote.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub written_paths: Vec<String>,
+    /// The distinctive GT lines that the agent wrote before any output showed them, as indices into
+    /// `Inputs::lines`, sorted.
+    #[serde(skip)]
+    pub typed_lines: Vec<u32>,
 }
