@@ -32,6 +32,7 @@ pub mod rules;
 pub mod score;
 pub mod shell;
 pub mod similarity;
+pub mod stored;
 pub mod submission;
 pub mod trace;
 pub mod verdict;

@@ -39,6 +39,8 @@ pub(super) struct Heard {
     pub(super) rules: EngineReport,
     /// Where the lines came from; `None` without a trace.
     pub(super) provenance: Option<Provenance>,
+    /// The agent's added lines, with those that stand in the base marked.
+    pub(super) added: Vec<AddedFile>,
 }
 
 /// Reads the traces of a run.
@@ -63,6 +65,11 @@ pub(super) fn listen(
         .as_ref()
         .map(|patch| marks(&mut engine, patch))
         .unwrap_or_default();
+    let added = sources
+        .patch
+        .as_ref()
+        .map(|patch| added_files(patch, starter, comparison))
+        .unwrap_or_default();
     if files.is_empty() && logs.is_empty() {
         return Ok(Heard {
             trace: None,
@@ -70,14 +77,10 @@ pub(super) fn listen(
             reasons: vec!["there is no trace".to_owned()],
             rules: finish(engine, marks),
             provenance: None,
+            added,
         });
     }
-    let patch = sources
-        .patch
-        .as_ref()
-        .map(|patch| added_files(patch, starter, comparison))
-        .unwrap_or_default();
-    let tracker = tracker(&patch, sources, comparison, prompt);
+    let tracker = tracker(&added, sources, comparison, prompt);
     let mut ears = Ears { engine, tracker };
     let report = read_traces(&files, &mut ears)?;
     if inputs.dir.is_none()
@@ -102,6 +105,7 @@ pub(super) fn listen(
         reasons,
         rules,
         provenance: Some(provenance),
+        added,
     })
 }
 

@@ -1,9 +1,13 @@
 //! One run from its inputs to its report: facts first, then the judgement.
 //!
-//! [`Auditor::facts`] is a function of one run's inputs and the rules; [`Auditor::judge`] is cheap and looks at
-//! facts and policy only. That split lets many runs be judged together, or again with other numbers.
+//! [`Auditor::facts`] is a function of one run's inputs and the rules; a [`Judge`] is cheap and looks at
+//! facts and policy only. That split lets facts be stored, and many runs be judged together, or again
+//! with other numbers.
 
+mod facts;
 mod listen;
+pub mod prints;
+mod reading;
 mod refine;
 mod report;
 mod search;
@@ -14,38 +18,19 @@ use std::collections::BTreeSet;
 
 use crate::Result;
 use crate::experiment::discover::RunInputs;
-use crate::experiment::gt::GtInput;
-use crate::provenance::model::Provenance;
 use crate::report::Lang;
 use crate::report::model::{RunReport, ToolInfo};
-use crate::rules::{EngineReport, RuleSet};
-use crate::similarity::compare::{CompareInputs, Comparison, compare};
-use crate::similarity::starter::{NoStarter, Starter};
-use crate::trace::TraceReport;
+use crate::rules::RuleSet;
+use crate::similarity::blocks::{Block, blocks};
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
 
-use sources::Sources;
-use starter::{RunStarter, StarterCache};
+use prints::Prints;
+use reading::Reading;
+use starter::StarterCache;
 
-/// What is known of one run after everything was read: the input of the judgement.
-pub struct RunFacts {
-    /// The verdict's input.
-    pub measures: Measures,
-    /// The comparison, with a GT.
-    pub comparison: Option<Comparison>,
-    /// What the trace showed; `None` without a trace file.
-    pub trace: Option<TraceReport>,
-    /// Why the trace shows no more, in words.
-    pub coverage_reasons: Vec<String>,
-    /// What the rules found.
-    pub rules: EngineReport,
-    /// Where the lines came from; `None` without a GT or a trace.
-    pub provenance: Option<Provenance>,
-    /// GT, patch and base.
-    sources: Sources,
-}
+pub use facts::{FACTS_SCHEMA, RunFacts, RunIdentity};
 
 /// Judges runs by one set of rules and one policy.
 pub struct Auditor<'a> {
@@ -68,12 +53,7 @@ impl<'a> Auditor<'a> {
 
     /// What made the reports.
     pub fn tool(&self) -> ToolInfo {
-        ToolInfo {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            rules_digest: self.rules.digest(),
-            policy: self.policy.name.clone(),
-            policy_digest: self.policy.digest(),
-        }
+        self.judge_of_facts().tool(self.rules.digest())
     }
 
     /// Reads everything that belongs to a run. May be called from several threads at once; look-ups in the
@@ -82,18 +62,75 @@ impl<'a> Auditor<'a> {
     /// # Errors
     /// When an input that was found or named cannot be read.
     pub fn facts(&self, inputs: &RunInputs) -> Result<RunFacts> {
-        facts(inputs, self.rules, &self.starters)
+        let (facts, _) = facts(inputs, self.rules, &self.starters)?;
+        Ok(facts)
+    }
+
+    /// Compares a patch or work tree with the GT and nothing else, whatever traces there are: the verdict that
+    /// similarity alone carries, and the blocks of lines that both have.
+    ///
+    /// # Errors
+    /// When an input that was found or named cannot be read.
+    pub fn compare(&self, mut inputs: RunInputs) -> Result<(RunReport, Vec<Block>)> {
+        inputs.traces.clear();
+        let (facts, reading) = facts(&inputs, self.rules, &self.starters)?;
+        let blocks = match (
+            &reading.sources.gt,
+            &reading.sources.patch,
+            &facts.comparison,
+        ) {
+            (Some(gt), Some(patch), Some(comparison)) => blocks(&gt.patch, patch, comparison),
+            _ => Vec::new(),
+        };
+        Ok((self.judge(&facts), blocks))
     }
 
     /// The verdict on a run, and all that it rests on.
-    pub fn judge(&self, inputs: &RunInputs, facts: &RunFacts) -> RunReport {
-        let judgement = judge(&facts.measures, self.policy);
-        report::report(inputs, facts, &judgement, self.policy, self.lang)
+    pub fn judge(&self, facts: &RunFacts) -> RunReport {
+        self.judge_of_facts().judge(facts, &facts.measures)
+    }
+
+    fn judge_of_facts(&self) -> Judge<'a> {
+        Judge {
+            policy: self.policy,
+            lang: self.lang,
+        }
+    }
+}
+
+/// Judges facts, whoever gathered them.
+#[derive(Debug, Clone, Copy)]
+pub struct Judge<'a> {
+    /// The numbers of the verdict.
+    pub policy: &'a Policy,
+    /// Language of the words.
+    pub lang: Lang,
+}
+
+impl Judge<'_> {
+    /// What makes the reports, with rules of that digest.
+    pub fn tool(&self, rules_digest: String) -> ToolInfo {
+        ToolInfo {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            rules_digest,
+            policy: self.policy.name.clone(),
+            policy_digest: self.policy.digest(),
+        }
+    }
+
+    /// The verdict on a run by `measures`: those of the facts, or what other runs made of them.
+    pub fn judge(&self, facts: &RunFacts, measures: &Measures) -> RunReport {
+        let judgement = judge(measures, self.policy);
+        report::report(facts, measures, &judgement, self.policy, self.lang)
     }
 }
 
 /// Reads everything that belongs to a run: a function of its inputs and the rules.
-fn facts(inputs: &RunInputs, rules: &RuleSet, starters: &StarterCache) -> Result<RunFacts> {
+fn facts(
+    inputs: &RunInputs,
+    rules: &RuleSet,
+    starters: &StarterCache,
+) -> Result<(RunFacts, Reading)> {
     let prompt = trusted_prompt(inputs);
     let prompt = prompt.as_deref();
     let none = BTreeSet::new();
@@ -108,11 +145,8 @@ fn facts(inputs: &RunInputs, rules: &RuleSet, starters: &StarterCache) -> Result
         reading = Reading::best(inputs, &own, starters, prompt)?;
         heard = reading.listen(inputs, rules, prompt)?;
     }
-    let Reading {
-        sources,
-        comparison,
-        ..
-    } = reading;
+    let comparison = reading.comparison.take();
+    let sources = &reading.sources;
 
     let content_unrecorded = match (&heard.provenance, &comparison) {
         (Some(provenance), Some(comparison)) => refine::refine(
@@ -150,15 +184,24 @@ fn facts(inputs: &RunInputs, rules: &RuleSet, starters: &StarterCache) -> Result
     }
     let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);
     measures.take_findings(&heard.rules.findings, last_edit);
-    Ok(RunFacts {
+    let lines = comparison.as_ref().map_or(&[][..], |c| c.lines.as_slice());
+    let prints = Prints::new(lines, &heard.added, prompt, heard.provenance.as_ref());
+    let mut problems = inputs.notes.clone();
+    problems.extend(sources.problems.iter().cloned());
+    let facts = RunFacts {
+        identity: RunIdentity::new(inputs),
+        unchecked: facts::unchecked(inputs, sources, measures.coverage, &heard.reasons),
+        inputs: facts::inputs_info(inputs, sources),
         measures,
         comparison,
         trace: heard.trace,
         coverage_reasons: heard.reasons,
         rules: heard.rules,
         provenance: heard.provenance,
-        sources,
-    })
+        prints,
+        problems,
+    };
+    Ok((facts, reading))
 }
 
 /// The prompt as far as it can be believed.
@@ -177,102 +220,4 @@ fn trusted_prompt(inputs: &RunInputs) -> Option<String> {
         .filter(|line| known.contains(line.trim()))
         .collect();
     Some(both.join("\n"))
-}
-
-/// The inputs of a run as far as they need no trace.
-struct Reading {
-    sources: Sources,
-    starter: Option<RunStarter>,
-    comparison: Option<Comparison>,
-}
-
-impl Reading {
-    /// Reads the run with each of its references and takes the one that the patch is most like; of equals,
-    /// the first. `own` holds names in the root of the run that are the agent's work, whatever they look like.
-    fn best(
-        inputs: &RunInputs,
-        own: &BTreeSet<String>,
-        starters: &StarterCache,
-        prompt: Option<&str>,
-    ) -> Result<Self> {
-        let mut best = Self::one(inputs, inputs.gt.as_ref(), own, starters, prompt)?;
-        for gt in &inputs.other_gt {
-            let next = Self::one(inputs, Some(gt), own, starters, prompt)?;
-            if next.likeness() > best.likeness() {
-                best = next;
-            }
-        }
-        if !inputs.other_gt.is_empty() {
-            best.sources
-                .problems
-                .insert(0, best.sources.which_gt(inputs));
-        }
-        Ok(best)
-    }
-
-    fn one(
-        inputs: &RunInputs,
-        gt: Option<&GtInput>,
-        own: &BTreeSet<String>,
-        starters: &StarterCache,
-        prompt: Option<&str>,
-    ) -> Result<Self> {
-        let sources = sources::read(inputs, gt, own)?;
-        let lines = sources.patch.as_ref().map(listen::squeezed_lines);
-        let starter = sources.base.as_ref().and_then(|base| {
-            let base_repo = inputs.base_tree.as_deref();
-            RunStarter::new(base, base_repo, starters, lines.unwrap_or_default())
-        });
-        let comparison = compare_with_gt(inputs, &sources, starter.as_ref(), prompt);
-        Ok(Self {
-            sources,
-            starter,
-            comparison,
-        })
-    }
-
-    /// How much of the reference the patch has: copy score, then distinctive lines, in thousandths.
-    fn likeness(&self) -> (u64, u64) {
-        let similarity = self.comparison.as_ref().map(|c| &c.similarity);
-        let thousandths = |share: Option<f64>| (share.unwrap_or(0.0) * 1000.0) as u64;
-        similarity.map_or((0, 0), |s| (thousandths(s.copy_score), s.u_ratio.num))
-    }
-
-    fn listen(
-        &self,
-        inputs: &RunInputs,
-        rules: &RuleSet,
-        prompt: Option<&str>,
-    ) -> Result<listen::Heard> {
-        listen::listen(
-            inputs,
-            rules,
-            &self.sources,
-            self.comparison.as_ref(),
-            self.starter.as_ref(),
-            prompt,
-        )
-    }
-}
-
-fn compare_with_gt(
-    inputs: &RunInputs,
-    sources: &Sources,
-    base: Option<&RunStarter>,
-    prompt: Option<&str>,
-) -> Option<Comparison> {
-    let gt = sources.gt.as_ref()?;
-    let starter: &dyn Starter = match base {
-        Some(base) => base,
-        None => &NoStarter,
-    };
-    Some(compare(&CompareInputs {
-        gt: &gt.patch,
-        patch: sources.patch.as_ref(),
-        handwritten: inputs.handwritten.as_ref(),
-        generated: inputs.generated.as_ref(),
-        starter,
-        prompt,
-        files: base.map(|b| b as _),
-    }))
 }

@@ -171,7 +171,7 @@ fn audit_one(args: &AuditArgs, auditor: &Auditor<'_>, target: Option<&Path>) -> 
     let config = Config::find(target, args.inputs.config.as_deref())?;
     let inputs = discover(target, &args.inputs.options(), &config)?;
     let facts = auditor.facts(&inputs)?;
-    Ok(auditor.judge(&inputs, &facts))
+    Ok(auditor.judge(&facts))
 }
 
 /// The flag, else the configuration, else the default.

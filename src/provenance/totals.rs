@@ -37,7 +37,16 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         unsearched: t.lines.unsearched,
         gt_outputs: t.gt_outputs.clone(),
         written_paths: t.changes.written(),
+        typed_lines: typed_lines(t),
     }
+}
+
+/// The distinctive lines of the GT that the agent typed first.
+fn typed_lines(t: &Tracker) -> Vec<u32> {
+    let typed = t.lines.all.iter().filter(|line| line.typed());
+    let mut lines: Vec<u32> = typed.flat_map(|line| line.gt.iter().copied()).collect();
+    lines.sort_unstable();
+    lines
 }
 
 /// The distinctive lines of the GT with that text.

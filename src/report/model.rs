@@ -1,6 +1,6 @@
 //! What is reported of a run: the JSON contract (`docs/report.schema.json`) as types.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::provenance::model::Provenance;
 use crate::rules::finding::{Cause, Confidence, Finding};
@@ -40,7 +40,7 @@ pub struct TraceInfo {
 }
 
 /// Which inputs a verdict rests on.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputsInfo {
     /// Path of the GT.
     pub gt: Option<String>,

@@ -2,6 +2,7 @@
 //!
 //! Knows patches and no traces. One metric a file.
 
+pub mod blocks;
 pub mod candidate;
 pub mod chance;
 pub mod comments;
