@@ -19,9 +19,9 @@ use std::collections::BTreeSet;
 use crate::Result;
 use crate::experiment::discover::RunInputs;
 use crate::report::Lang;
-use crate::report::model::{RunReport, ToolInfo};
+use crate::report::model::{Detail, RunReport, ToolInfo};
 use crate::rules::RuleSet;
-use crate::similarity::blocks::{Block, blocks};
+use crate::similarity::blocks::blocks;
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
@@ -67,22 +67,26 @@ impl<'a> Auditor<'a> {
     }
 
     /// Compares a patch or work tree with the GT and nothing else, whatever traces there are: the verdict that
-    /// similarity alone carries, and the blocks of lines that both have.
+    /// similarity alone carries, with the blocks of lines that both have as detail.
     ///
     /// # Errors
     /// When an input that was found or named cannot be read.
-    pub fn compare(&self, mut inputs: RunInputs) -> Result<(RunReport, Vec<Block>)> {
+    pub fn compare(&self, mut inputs: RunInputs) -> Result<RunReport> {
         inputs.traces.clear();
         let (facts, reading) = facts(&inputs, self.rules, &self.starters)?;
-        let blocks = match (
-            &reading.sources.gt,
-            &reading.sources.patch,
-            &facts.comparison,
-        ) {
+        let sources = reading.sources;
+        let mut report = self.judge(&facts);
+        // Of the inputs, only those of a comparison can be missing.
+        report.problems = sources.problems;
+        report.unchecked = sources.unchecked;
+        let trace = "what the agent did (a comparison reads no trace)";
+        report.unchecked.push(trace.to_owned());
+        let matching_blocks = match (&sources.gt, &sources.patch, &facts.comparison) {
             (Some(gt), Some(patch), Some(comparison)) => blocks(&gt.patch, patch, comparison),
             _ => Vec::new(),
         };
-        Ok((self.judge(&facts), blocks))
+        report.detail = Some(Detail { matching_blocks });
+        Ok(report)
     }
 
     /// The verdict on a run, and all that it rests on.

@@ -52,6 +52,7 @@ pub(super) fn report(
         unchecked: facts.unchecked.clone(),
         problems: facts.problems.clone(),
         notes,
+        detail: None,
         words: Words {
             conditions: explanation.conditions,
             missed: explanation.missed,

@@ -95,6 +95,9 @@ pub(super) fn read(
                 .map(|p| format!("patch, line {}: {}", p.line, p.what)),
         );
         sources.take_patch(patch);
+        if let Some(tree) = &inputs.base_tree {
+            sources.read_base_alone(inputs, tree)?;
+        }
     } else if let Some(dir) = &inputs.dir {
         sources.read_work_tree(inputs, dir, own)?;
     }
@@ -109,6 +112,30 @@ impl Sources {
             PatchState::Present
         };
         self.patch = Some(patch);
+    }
+
+    /// The base of a patch that came as a file: only the benchmark's own tree can be it.
+    fn read_base_alone(&mut self, inputs: &RunInputs, tree: &Path) -> Result<()> {
+        let base = choose_base(&BaseRequest {
+            run: tree,
+            given: inputs.base_commit.as_deref(),
+            base_repo: Some(tree),
+            known_commit: None,
+            gt: None,
+        })?;
+        self.problems.extend(base.problems.iter().cloned());
+        self.check_gt(&base);
+        self.base = Some(base);
+        Ok(())
+    }
+
+    /// Whether the GT fits the base, and what of it the base already holds.
+    fn check_gt(&mut self, base: &Base) {
+        if let (Some(gt), Some(tree)) = (&self.gt, &base.tree) {
+            let (state, lines) = check_fit(&gt.patch, tree.as_ref(), &mut self.problems);
+            self.gt_state = state;
+            self.preapplied_lines = lines;
+        }
     }
 
     fn read_work_tree(
@@ -151,12 +178,8 @@ impl Sources {
                     self.patch = Some(found.patch);
                 }
             }
-            Some(tree) => {
-                if let Some(gt) = gt {
-                    let (state, lines) = check_fit(gt, tree.as_ref(), &mut self.problems);
-                    self.gt_state = state;
-                    self.preapplied_lines = lines;
-                }
+            Some(_) => {
+                self.check_gt(&base);
                 self.take_patch(patch);
                 if !unseen.is_empty() {
                     self.not_compared = unseen.len() as u64;

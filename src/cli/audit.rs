@@ -100,6 +100,7 @@ impl InputArgs {
             prompt: self.prompt.clone(),
             facts: self.facts.clone(),
             base_repo: self.base_repo.clone(),
+            base_tree: None,
         }
     }
 
@@ -130,7 +131,7 @@ pub(crate) fn run(args: &AuditArgs, terminal: &mut Terminal) -> anyhow::Result<u
     )?;
     let rules = load_rules(args, &config)?;
     let policy = Policy::load(&policy_name(args, &config))?;
-    let auditor = Auditor::new(&rules, &policy, lang(args));
+    let auditor = Auditor::new(&rules, &policy, lang(&args.lang));
     let mut runs = Vec::new();
     let mut first_error = None;
     for target in targets {
@@ -183,12 +184,8 @@ fn policy_name(args: &AuditArgs, config: &Config) -> String {
     }
 }
 
-fn lang(args: &AuditArgs) -> Lang {
-    if args.lang == "zh" {
-        Lang::Zh
-    } else {
-        Lang::En
-    }
+pub(super) fn lang(name: &str) -> Lang {
+    if name == "zh" { Lang::Zh } else { Lang::En }
 }
 
 fn run_name(target: Option<&Path>) -> String {
@@ -199,7 +196,7 @@ fn run_name(target: Option<&Path>) -> String {
 
 /// The worst of the runs in the order invalid, partial, inconclusive, clean; milder ones than
 /// `fail_on` count as clean. A run that could not be judged shows when nothing worse does.
-fn exit_code(runs: &[RunReport], fail_on: &str, error: Option<&Error>) -> u8 {
+pub(super) fn exit_code(runs: &[RunReport], fail_on: &str, error: Option<&Error>) -> u8 {
     let counted: &[Verdict] = match fail_on {
         "invalid" => &[Verdict::Invalid],
         "partial" => &[Verdict::Invalid, Verdict::Partial],
@@ -216,7 +213,7 @@ fn exit_code(runs: &[RunReport], fail_on: &str, error: Option<&Error>) -> u8 {
 
 fn write(args: &AuditArgs, report: &AuditReport, terminal: &Terminal) -> anyhow::Result<()> {
     let style = Style {
-        lang: lang(args),
+        lang: lang(&args.lang),
         verbose: args.verbose,
         quiet: args.quiet,
     };

@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand. Only these files know clap, and only they print.
 
 mod audit;
+mod compare;
 mod events;
 mod exact_match;
 mod init;
@@ -52,6 +53,8 @@ struct Cli {
 enum Command {
     /// Audit runs (the default command)
     Audit(audit::AuditArgs),
+    /// Compare a patch or work tree with the ground truth alone
+    Compare(compare::CompareArgs),
     /// Print the normalised events of traces as JSON lines
     Events(events::EventsArgs),
     /// List the rules and run their tests
@@ -98,6 +101,7 @@ fn run(
     match command {
         None => audit::run(default, terminal),
         Some(Command::Audit(args)) => audit::run(&args, terminal),
+        Some(Command::Compare(args)) => compare::run(&args, terminal),
         Some(Command::Events(args)) => events::run(&args, terminal),
         Some(Command::Rules(args)) => rules::run(&args, terminal),
         Some(Command::ExactMatch(args)) => exact_match::run(&args, terminal),

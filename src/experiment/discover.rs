@@ -45,6 +45,8 @@ pub struct Options {
     pub facts: Option<PathBuf>,
     /// `--base-repo`: where the tasks are.
     pub base_repo: Option<PathBuf>,
+    /// The starter tree itself: a plain directory or a git repository.
+    pub base_tree: Option<PathBuf>,
 }
 
 /// Everything that the audit of one run starts from.
@@ -318,11 +320,29 @@ struct Base {
 /// Starter tree and base commit. A directory given with `--base` replaces the benchmark's tree; a
 /// commit given with it is looked up in whatever tree there is.
 fn find_base(task_dir: Option<&Path>, options: &Options) -> Result<Base> {
-    let tree = task_dir.and_then(base_tree::locate);
-    let own = Base {
-        source: tree.as_ref().map(|_| InputSource::Benchmark),
-        tree,
-        commit: None,
+    let own = match &options.base_tree {
+        Some(tree) => {
+            if !tree.is_dir() {
+                return Err(Error::InputMissing {
+                    path: tree.clone(),
+                    what: "no such directory".to_owned(),
+                    fix: "name a git repository, or a directory with the files".to_owned(),
+                });
+            }
+            Base {
+                source: Some(InputSource::Flag),
+                tree: Some(tree.clone()),
+                commit: None,
+            }
+        }
+        None => {
+            let tree = task_dir.and_then(base_tree::locate);
+            Base {
+                source: tree.as_ref().map(|_| InputSource::Benchmark),
+                tree,
+                commit: None,
+            }
+        }
     };
     let Some(text) = options.base.as_deref() else {
         return Ok(own);

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::provenance::model::Provenance;
 use crate::rules::finding::{Cause, Confidence, Finding};
+use crate::similarity::blocks::Block;
 use crate::similarity::model::Similarity;
 use crate::trace::TraceFileReport;
 use crate::trace::event::Coverage;
@@ -67,6 +68,13 @@ pub struct Words {
     pub chance: Option<String>,
 }
 
+/// What is listed only when asked for.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Detail {
+    /// Blocks of lines that GT and patch both add.
+    pub matching_blocks: Vec<Block>,
+}
+
 /// The verdict on one run and all that it rests on.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunReport {
@@ -119,6 +127,9 @@ pub struct RunReport {
     pub problems: Vec<String>,
     /// What was decided on the way and why, in words.
     pub notes: Vec<String>,
+    /// What was asked for beyond this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
     /// The verdict in words.
     #[serde(skip)]
     pub words: Words,
@@ -152,6 +163,7 @@ impl RunReport {
             unchecked: Vec::new(),
             problems: Vec::new(),
             notes: Vec::new(),
+            detail: None,
             words: Words::default(),
         }
     }
