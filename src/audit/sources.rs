@@ -178,9 +178,11 @@ impl Sources {
                     self.patch = Some(found.patch);
                 }
             }
-            Some(_) => {
+            Some(tree) => {
+                let strange = another_tree(tree.as_ref(), &patch);
                 self.check_gt(&base);
                 self.take_patch(patch);
+                self.problems.splice(0..0, strange);
                 if !unseen.is_empty() {
                     self.not_compared = unseen.len() as u64;
                     self.unchecked.push(format!(
@@ -270,6 +272,23 @@ fn refuse_closed(flags: &TreeFlags, run: &Path, base: Option<&Path>) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Files of the base from which on their number says something.
+const MANY_FILES: usize = 10;
+
+/// Says so when the run has next to nothing of the base as it stands there: then it was no run of this task, or
+/// the base was named wrongly (or the agent changed everything, which is for a person to see).
+fn another_tree(base: &dyn BaseTree, patch: &Patch) -> Option<String> {
+    let files = base.entries().len();
+    let changed = patch.files.iter().filter(|f| f.old_path.is_some()).count();
+    let alike = files.saturating_sub(changed);
+    (files >= MANY_FILES && alike * 10 < files).then(|| {
+        format!(
+            "of the {files} files of the base only {alike} stand unchanged in the run; is it the starter tree of \
+             this task? (--base-repo, --base, --task)"
+        )
+    })
 }
 
 /// Files of the GT that stand in the work tree and could not be compared: behind links that the base

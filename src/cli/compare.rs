@@ -25,18 +25,14 @@ const DIM: Paint = Paint::new().dimmed();
 
 /// Options of the comparison.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("compared").args(["patch", "worktree"]).required(true))]
 pub(crate) struct CompareArgs {
     /// Ground truth: a unified diff, a SWE-bench row, or two commits as REPO@A..B; of several, the one
     /// most like the patch counts
     #[arg(long, required = true, value_name = "FILE|REPO@A..B")]
     gt: Vec<PathBuf>,
     /// The patch to compare: a unified diff
-    #[arg(
-        long,
-        value_name = "FILE",
-        required_unless_present = "worktree",
-        conflicts_with = "worktree"
-    )]
+    #[arg(long, value_name = "FILE")]
     patch: Option<PathBuf>,
     /// The work tree to compare, instead of a patch
     #[arg(long, value_name = "DIR")]

@@ -10,6 +10,8 @@
 )]
 
 mod bases;
+#[cfg(unix)]
+mod compare;
 mod fixture;
 #[cfg(unix)]
 mod hostile;
