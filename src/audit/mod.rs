@@ -21,6 +21,7 @@ use crate::similarity::starter::{NoStarter, Starter};
 use crate::trace::TraceReport;
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
+use crate::verdict::peers::PeerFacts;
 use crate::verdict::policy::Policy;
 
 use sources::{BaseFiles, Sources};
@@ -41,6 +42,23 @@ pub struct RunFacts {
     pub provenance: Option<Provenance>,
     /// GT, patch and base.
     sources: Sources,
+}
+
+impl RunFacts {
+    /// What this run says about the lines of its task, to runs of the same task. Take the discounts
+    /// that come of it with [`Measures::take_peers`] before judging.
+    pub fn peer_facts(&self, inputs: &RunInputs) -> Option<PeerFacts> {
+        let comparison = self.comparison.as_ref()?;
+        let gt = self.sources.gt.as_ref()?;
+        let task = inputs.task.as_deref().unwrap_or_default();
+        Some(PeerFacts::new(
+            format!("{task} {}", gt.sha256),
+            inputs.agent.as_deref().unwrap_or_default(),
+            &self.measures,
+            &comparison.lines,
+            self.provenance.as_ref(),
+        ))
+    }
 }
 
 /// Judges runs by one set of rules and one policy.

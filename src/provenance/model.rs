@@ -130,6 +130,9 @@ pub struct Provenance {
     /// Of the distinctive GT lines in the final patch, those that the agent typed first.
     #[serde(skip)]
     pub shared_typed: Ratio,
+    /// Those lines, as indices into [`Inputs::lines`], sorted.
+    #[serde(skip)]
+    pub typed_lines: Vec<u32>,
     /// The last event that changed a file of the GT, as far as the trace shows.
     #[serde(skip)]
     pub last_gt_edit: Option<EventId>,

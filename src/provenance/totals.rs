@@ -31,6 +31,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         e_prose,
         x_prose,
         shared_typed: Ratio::new(typed, shared().count() as u64),
+        typed_lines: typed_lines(t),
         last_gt_edit: t.changes.last_gt_edit(),
         preapplied_lines: t.lines.all.iter().filter(|l| l.preapplied).count() as u64,
         unseen,
@@ -43,6 +44,18 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
 /// The distinctive lines of the GT with that text.
 fn of_gt<'a>(t: &'a Tracker, line: &'a Line) -> impl Iterator<Item = &'a GtLine> {
     line.gt.iter().filter_map(|i| t.gt_lines.get(*i as usize))
+}
+
+/// The distinctive lines in the patch that the agent typed first.
+fn typed_lines(t: &Tracker) -> Vec<u32> {
+    let typed = t.lines.all.iter().filter(|l| l.typed());
+    let shared = |i: &&u32| t.gt_lines.get(**i as usize).is_some_and(|g| g.shared);
+    let mut out: Vec<u32> = typed
+        .flat_map(|l| l.gt.iter().filter(shared))
+        .copied()
+        .collect();
+    out.sort_unstable();
+    out
 }
 
 /// E and X over the long lines of prose, or of code. A line in both is code.
