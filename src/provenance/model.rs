@@ -14,6 +14,9 @@ pub struct Inputs<'a> {
     pub gt_paths: &'a [String],
     /// The distinctive lines of the GT.
     pub lines: &'a [DistinctiveLine],
+    /// For each of them: it stands in the starter as part of another text ([`Parts`](super::Parts)),
+    /// so that seeing it proves nothing. Shorter than `lines` where that is not known.
+    pub in_starter: &'a [bool],
     /// The final patch of the agent.
     pub patch: &'a [AddedFile],
     /// What the agent was asked. Its lines are no exposure.
@@ -51,6 +54,10 @@ pub struct UnseenLines {
     pub path: String,
     /// How many.
     pub lines: u64,
+    /// How many of them are distinctive lines of the GT.
+    pub gt_lines: u64,
+    /// That call copied the file in from outside of the work tree.
+    pub imported: bool,
     /// The last call that may have written them (inferred, not shown).
     pub event: Option<EventId>,
     /// The 1-based line of that call in its trace file.
