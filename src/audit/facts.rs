@@ -114,7 +114,7 @@ fn run_name(inputs: &RunInputs) -> String {
 pub(super) fn inputs_info(inputs: &RunInputs, sources: &Sources) -> InputsInfo {
     let base = sources.base_info();
     InputsInfo {
-        gt: inputs.gt.as_ref().map(|gt| gt.path.display().to_string()),
+        gt: sources.gt_label.clone(),
         gt_sha256: sources.gt.as_ref().map(|gt| gt.sha256.clone()),
         base: base.and_then(|base| base_name(base, inputs)),
         base_source: base.map(|base| base.source.name().to_owned()),

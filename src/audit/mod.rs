@@ -9,12 +9,15 @@ mod listen;
 pub mod prints;
 mod refine;
 mod report;
+mod search;
 mod sources;
+mod starter;
 
 use std::collections::BTreeSet;
 
 use crate::Result;
 use crate::experiment::discover::RunInputs;
+use crate::experiment::gt::GtInput;
 use crate::report::Lang;
 use crate::report::model::{RunReport, ToolInfo};
 use crate::rules::RuleSet;
@@ -25,7 +28,8 @@ use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
 
 use prints::Prints;
-use sources::{BaseFiles, Sources};
+use sources::Sources;
+use starter::{RunStarter, StarterCache};
 
 pub use facts::{FACTS_SCHEMA, RunFacts, RunIdentity};
 
@@ -34,6 +38,7 @@ pub struct Auditor<'a> {
     rules: &'a RuleSet,
     policy: &'a Policy,
     lang: Lang,
+    starters: StarterCache,
 }
 
 impl<'a> Auditor<'a> {
@@ -43,6 +48,7 @@ impl<'a> Auditor<'a> {
             rules,
             policy,
             lang,
+            starters: StarterCache::default(),
         }
     }
 
@@ -51,12 +57,13 @@ impl<'a> Auditor<'a> {
         self.judge_of_facts().tool(self.rules.digest())
     }
 
-    /// Reads everything that belongs to a run.
+    /// Reads everything that belongs to a run. May be called from several threads at once; look-ups in the
+    /// starter tree of a task are shared between its runs.
     ///
     /// # Errors
     /// When an input that was found or named cannot be read.
     pub fn facts(&self, inputs: &RunInputs) -> Result<RunFacts> {
-        facts(inputs, self.rules)
+        facts(inputs, self.rules, &self.starters)
     }
 
     /// The verdict on a run, and all that it rests on.
@@ -100,17 +107,26 @@ impl Judge<'_> {
 }
 
 /// Reads everything that belongs to a run: a function of its inputs and the rules.
-fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
-    let sources = sources::read(inputs)?;
+fn facts(inputs: &RunInputs, rules: &RuleSet, starters: &StarterCache) -> Result<RunFacts> {
     let prompt = trusted_prompt(inputs);
-    let comparison = compare_with_gt(inputs, &sources, prompt.as_deref());
-    let mut heard = listen::listen(
-        inputs,
-        rules,
-        &sources,
-        comparison.as_ref(),
-        prompt.as_deref(),
-    )?;
+    let prompt = prompt.as_deref();
+    let none = BTreeSet::new();
+    let mut reading = Reading::best(inputs, &none, starters, prompt)?;
+    let mut heard = reading.listen(inputs, rules, prompt)?;
+    // Files under names of the evaluation that the agent wrote are its work. That shows in the trace, which
+    // is read with the work at hand: in the rare case both are read again.
+    let own = reading
+        .sources
+        .written_by_the_agent(inputs, heard.provenance.as_ref());
+    if !own.is_empty() {
+        reading = Reading::best(inputs, &own, starters, prompt)?;
+        heard = reading.listen(inputs, rules, prompt)?;
+    }
+    let Reading {
+        sources,
+        comparison,
+        ..
+    } = reading;
 
     let content_unrecorded = match (&heard.provenance, &comparison) {
         (Some(provenance), Some(comparison)) => refine::refine(
@@ -149,12 +165,7 @@ fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
     let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);
     measures.take_findings(&heard.rules.findings, last_edit);
     let lines = comparison.as_ref().map_or(&[][..], |c| c.lines.as_slice());
-    let prints = Prints::new(
-        lines,
-        &heard.added,
-        prompt.as_deref(),
-        heard.provenance.as_ref(),
-    );
+    let prints = Prints::new(lines, &heard.added, prompt, heard.provenance.as_ref());
     let mut problems = inputs.notes.clone();
     problems.extend(sources.problems.iter().cloned());
     Ok(RunFacts {
@@ -190,14 +201,90 @@ fn trusted_prompt(inputs: &RunInputs) -> Option<String> {
     Some(both.join("\n"))
 }
 
+/// The inputs of a run as far as they need no trace.
+struct Reading {
+    sources: Sources,
+    starter: Option<RunStarter>,
+    comparison: Option<Comparison>,
+}
+
+impl Reading {
+    /// Reads the run with each of its references and takes the one that the patch is most like; of equals,
+    /// the first. `own` holds names in the root of the run that are the agent's work, whatever they look like.
+    fn best(
+        inputs: &RunInputs,
+        own: &BTreeSet<String>,
+        starters: &StarterCache,
+        prompt: Option<&str>,
+    ) -> Result<Self> {
+        let mut best = Self::one(inputs, inputs.gt.as_ref(), own, starters, prompt)?;
+        for gt in &inputs.other_gt {
+            let next = Self::one(inputs, Some(gt), own, starters, prompt)?;
+            if next.likeness() > best.likeness() {
+                best = next;
+            }
+        }
+        if !inputs.other_gt.is_empty() {
+            best.sources
+                .problems
+                .insert(0, best.sources.which_gt(inputs));
+        }
+        Ok(best)
+    }
+
+    fn one(
+        inputs: &RunInputs,
+        gt: Option<&GtInput>,
+        own: &BTreeSet<String>,
+        starters: &StarterCache,
+        prompt: Option<&str>,
+    ) -> Result<Self> {
+        let sources = sources::read(inputs, gt, own)?;
+        let lines = sources.patch.as_ref().map(listen::squeezed_lines);
+        let starter = sources.base.as_ref().and_then(|base| {
+            let base_repo = inputs.base_tree.as_deref();
+            RunStarter::new(base, base_repo, starters, lines.unwrap_or_default())
+        });
+        let comparison = compare_with_gt(inputs, &sources, starter.as_ref(), prompt);
+        Ok(Self {
+            sources,
+            starter,
+            comparison,
+        })
+    }
+
+    /// How much of the reference the patch has: copy score, then distinctive lines, in thousandths.
+    fn likeness(&self) -> (u64, u64) {
+        let similarity = self.comparison.as_ref().map(|c| &c.similarity);
+        let thousandths = |share: Option<f64>| (share.unwrap_or(0.0) * 1000.0) as u64;
+        similarity.map_or((0, 0), |s| (thousandths(s.copy_score), s.u_ratio.num))
+    }
+
+    fn listen(
+        &self,
+        inputs: &RunInputs,
+        rules: &RuleSet,
+        prompt: Option<&str>,
+    ) -> Result<listen::Heard> {
+        listen::listen(
+            inputs,
+            rules,
+            &self.sources,
+            self.comparison.as_ref(),
+            self.starter.as_ref(),
+            prompt,
+        )
+    }
+}
+
 fn compare_with_gt(
     inputs: &RunInputs,
     sources: &Sources,
+    base: Option<&RunStarter>,
     prompt: Option<&str>,
 ) -> Option<Comparison> {
     let gt = sources.gt.as_ref()?;
-    let base = sources.tree().map(BaseFiles);
-    let starter: &dyn Starter = match &base {
+    let starter: &dyn Starter = match base {
         Some(base) => base,
         None => &NoStarter,
     };
@@ -208,6 +295,6 @@ fn compare_with_gt(
         generated: inputs.generated.as_ref(),
         starter,
         prompt,
-        files: base.as_ref().map(|b| b as _),
+        files: base.map(|b| b as _),
     }))
 }

@@ -55,9 +55,10 @@ pub(crate) struct AuditArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Inputs (found by themselves unless given)")]
 struct InputArgs {
-    /// Ground truth: a unified diff
-    #[arg(long, value_name = "FILE")]
-    gt: Option<PathBuf>,
+    /// Ground truth: a unified diff, a SWE-bench row, or two commits as REPO@A..B; of several, the one
+    /// most like the patch counts
+    #[arg(long, value_name = "FILE|REPO@A..B")]
+    gt: Vec<PathBuf>,
     /// The agent's patch, instead of the work tree
     #[arg(long, value_name = "FILE")]
     patch: Option<PathBuf>,

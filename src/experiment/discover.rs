@@ -27,8 +27,8 @@ use crate::{Error, Result};
 /// What the user named with flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// `--gt`: the GT patch.
-    pub gt: Option<PathBuf>,
+    /// `--gt`: the GT patch, or several of which any would be a solution: files, or `REPOSITORY@FROM..TO`.
+    pub gt: Vec<PathBuf>,
     /// `--patch`: the agent's patch, instead of a work tree.
     pub patch: Option<PathBuf>,
     /// `--handwritten`: the list of hand-written files.
@@ -73,6 +73,8 @@ pub struct RunInputs {
     pub root_filter: RootFilter,
     /// The GT patch; `None` when the task has none.
     pub gt: Option<GtInput>,
+    /// Further references; the best match of all decides.
+    pub other_gt: Vec<GtInput>,
     /// Files of the GT that people wrote.
     pub handwritten: Option<BTreeSet<String>>,
     /// Files of the GT that tools wrote.
@@ -139,7 +141,7 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         _ => None,
     };
     let truth = gt::locate(
-        options.gt.as_deref(),
+        &options.gt,
         options.handwritten.as_deref(),
         task_dir.as_deref(),
     )?;
@@ -166,6 +168,7 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         date: id.date,
         traces,
         gt: truth.gt,
+        other_gt: truth.others,
         handwritten: truth.hand_written,
         generated: truth.generated,
         gt_files: truth.all_files,
@@ -212,7 +215,7 @@ pub fn identify(run: &Path, options: &Options, config: &Config) -> Result<RunInp
 impl Options {
     /// The user said what the directory is about: then anything is a run.
     fn names_a_task(&self) -> bool {
-        self.task.is_some() || self.gt.is_some()
+        self.task.is_some() || !self.gt.is_empty()
     }
 }
 
@@ -305,7 +308,7 @@ fn note_missing_task(
     notes: &mut Vec<String>,
 ) {
     let missing = match (&id.task, base_repo) {
-        _ if options.gt.is_some() => return,
+        _ if !options.gt.is_empty() => return,
         (None, _) => "the task is unknown; name it with --task, or the patch with --gt",
         (Some(_), None) => {
             "no folder `base_repo` was found; name it with --base-repo, or the patch with --gt"

@@ -9,7 +9,7 @@ pub mod compare;
 pub mod confusables;
 pub mod containment;
 pub mod distinctive;
-mod finder;
+pub(crate) mod finder;
 pub mod generated;
 pub mod gitattributes;
 pub mod hunks;

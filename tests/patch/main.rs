@@ -14,12 +14,18 @@ mod fixture;
 #[cfg(unix)]
 mod hostile;
 #[cfg(unix)]
+mod limits;
+#[cfg(unix)]
 mod neutral;
 #[cfg(unix)]
 mod objects;
+mod oracles;
+mod pitfalls;
 mod reading;
 mod real;
 mod states;
+#[cfg(unix)]
+mod verdicts;
 
 use std::path::{Path, PathBuf};
 
