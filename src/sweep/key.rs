@@ -79,14 +79,9 @@ impl Keys {
         if let Some(patch) = &inputs.patch_file {
             hash.file(patch, self.trust);
         }
-        for path in [
-            inputs.gt.as_ref().map(|gt| &gt.path),
-            inputs.base_tree.as_ref(),
-        ] {
-            match path {
-                Some(path) => hash.0.update(self.shared(path)),
-                None => hash.text(""),
-            }
+        let references = inputs.gt.iter().chain(&inputs.other_gt).map(|gt| &gt.path);
+        for path in references.chain(&inputs.base_tree) {
+            hash.0.update(self.shared(path));
         }
         if let Some(dir) = &inputs.dir {
             hash.tree(dir, self.trust);
