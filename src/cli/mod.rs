@@ -4,9 +4,11 @@ mod audit;
 mod events;
 mod exact_match;
 mod init;
+mod merge;
 mod output;
 mod rules;
 mod score;
+mod sweep;
 
 use std::panic;
 use std::process::ExitCode;
@@ -52,6 +54,10 @@ struct Cli {
 enum Command {
     /// Audit runs (the default command)
     Audit(audit::AuditArgs),
+    /// Audit many runs: parallel, cached, resumable
+    Sweep(sweep::SweepArgs),
+    /// Judge the facts that the shards of a sweep wrote
+    Merge(merge::MergeArgs),
     /// Print the normalised events of traces as JSON lines
     Events(events::EventsArgs),
     /// List the rules and run their tests
@@ -98,6 +104,8 @@ fn run(
     match command {
         None => audit::run(default, terminal),
         Some(Command::Audit(args)) => audit::run(&args, terminal),
+        Some(Command::Sweep(args)) => sweep::run(&args, terminal),
+        Some(Command::Merge(args)) => merge::run(&args, terminal),
         Some(Command::Events(args)) => events::run(&args, terminal),
         Some(Command::Rules(args)) => rules::run(&args, terminal),
         Some(Command::ExactMatch(args)) => exact_match::run(&args, terminal),
