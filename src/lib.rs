@@ -34,6 +34,7 @@ pub mod shell;
 pub mod similarity;
 pub mod stored;
 pub mod submission;
+pub mod sweep;
 pub mod trace;
 pub mod verdict;
 

@@ -665,6 +665,7 @@ fn a_fix_of_three_lines_end_to_end() {
         let mut tracker = Tracker::new(&Inputs {
             gt_paths: &["io/copy.go".into()],
             lines: &lines,
+            in_starter: &[],
             patch: std::slice::from_ref(&patch),
             prompt: "Fix the copy.",
             starter_known: true,

@@ -13,6 +13,7 @@ use crate::similarity::compare::Comparison;
 use crate::trace::TraceReport;
 use crate::trace::event::Coverage;
 use crate::verdict::measures::{Measures, PatchState};
+use crate::verdict::peers::{PeerFacts, family};
 
 /// Version of the stored form of [`RunFacts`]. To be raised whenever a type inside changes its shape
 /// or a member its meaning: a store of another version is not read.
@@ -64,6 +65,24 @@ pub struct RunFacts {
     pub unchecked: Vec<String>,
     /// What was wrong with the inputs, in words.
     pub problems: Vec<String>,
+}
+
+impl RunFacts {
+    /// What this run says about the lines of its task, to runs of the same task; `None` without a GT.
+    /// Take the discounts that come of it with [`Measures::take_peers`] before judging.
+    pub fn peer_facts(&self) -> Option<PeerFacts> {
+        let gt = self.inputs.gt_sha256.as_deref()?;
+        let task = self.identity.task.as_deref().unwrap_or_default();
+        let agent = self.identity.agent.as_deref().unwrap_or_default();
+        Some(PeerFacts {
+            task: format!("{task} {gt}"),
+            family: family(agent).to_owned(),
+            independent: self.measures.independent(),
+            lines: self.prints.gt.as_slice().to_vec(),
+            shared: self.prints.shared.as_slice().to_vec(),
+            typed: self.prints.typed.as_slice().to_vec(),
+        })
+    }
 }
 
 impl RunIdentity {

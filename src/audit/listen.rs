@@ -65,6 +65,7 @@ pub(super) fn listen(
         .as_ref()
         .map(|patch| marks(&mut engine, patch))
         .unwrap_or_default();
+    let lines = comparison.map_or(&[][..], |c| c.lines.as_slice());
     let added = sources
         .patch
         .as_ref()
@@ -80,7 +81,8 @@ pub(super) fn listen(
             added,
         });
     }
-    let tracker = tracker(&added, sources, comparison, prompt);
+    let parts = starter.map_or_else(Vec::new, |starter| starter.parts(lines));
+    let tracker = tracker(&added, sources, comparison, &parts, prompt);
     let mut ears = Ears { engine, tracker };
     let report = read_traces(&files, &mut ears)?;
     if inputs.dir.is_none()
@@ -222,6 +224,7 @@ fn tracker(
     patch: &[AddedFile],
     sources: &Sources,
     comparison: Option<&Comparison>,
+    in_starter: &[bool],
     prompt: Option<&str>,
 ) -> Tracker {
     let gt_paths: Vec<_> = comparison
@@ -232,6 +235,7 @@ fn tracker(
     Tracker::new(&Inputs {
         gt_paths: &gt_paths,
         lines: comparison.map_or(&[], |c| c.lines.as_slice()),
+        in_starter,
         patch,
         prompt: prompt.unwrap_or_default(),
         starter_known: sources.tree().is_some(),

@@ -94,7 +94,8 @@ impl<'a> Auditor<'a> {
         self.judge_of_facts().judge(facts, &facts.measures)
     }
 
-    fn judge_of_facts(&self) -> Judge<'a> {
+    /// The part of the auditor that judges.
+    pub fn judge_of_facts(&self) -> Judge<'a> {
         Judge {
             policy: self.policy,
             lang: self.lang,

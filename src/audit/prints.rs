@@ -44,7 +44,7 @@ pub struct Prints {
     pub gt: Hashes,
     /// Those that stand in the patch.
     pub shared: Hashes,
-    /// Those that the agent wrote before any output showed them.
+    /// Of those, the ones that the agent wrote before any output showed them.
     pub typed: Hashes,
     /// The smallest [`MAX_SKETCH`] hashes of the lines that the agent added and that stand neither
     /// in the base nor in the prompt, of at least [`MIN_CHARS`] characters.

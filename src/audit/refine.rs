@@ -13,6 +13,8 @@ const ENOUGH: u64 = 3;
 /// its content.
 ///
 /// - A result that exposes the GT proves that it was obtained, whatever the rule could tell.
+/// - A call that wrote lines of the GT into the tree, none of which any event holds, obtained and
+///   applied them: a copied file, an unpacked archive.
 /// - A result recorded in full that holds no line of the GT is no more than exposure. Not so where
 ///   the target is certainly the answer (the task's own pull request or commit), where content was
 ///   written into the tree, or where a tool returns its own summary: there the content may be
@@ -23,13 +25,24 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
         .iter_mut()
         .filter(|f| f.kind == Kind::Action && f.waived.is_none());
     for finding in actions {
+        // The call wrote lines of the GT into the tree that no event holds: what it got is there.
+        let wrote = |event| {
+            let mut unseen = provenance.unseen.iter();
+            unseen.any(|u| u.event == Some(event) && u.gt_lines > 0)
+        };
+        if finding.stage >= Some(Stage::Exposed) && wrote(finding.event) {
+            finding.stage = finding.stage.max(Some(Stage::Obtained));
+            finding.applies = true;
+            finding.blocked = false;
+            continue;
+        }
         let shows = |event| provenance.gt_outputs.contains(&event);
         let exposes = provenance
             .exposures
             .iter()
             .any(|e| e.event == finding.reached_at && finding.reached_at != finding.event);
         match finding.stage {
-            Some(Stage::Attempted | Stage::Exposed) if exposes => {
+            Some(Stage::Mentioned | Stage::Attempted | Stage::Exposed) if exposes => {
                 finding.stage = Some(Stage::Obtained);
                 finding.blocked = false;
             }

@@ -6,7 +6,7 @@ use super::RunFacts;
 use crate::report::Lang;
 use crate::report::model::{RunReport, TraceInfo, Words};
 use crate::trace::TraceReport;
-use crate::verdict::explain::explain;
+use crate::verdict::explain::{audit_log_word, explain};
 use crate::verdict::judge::Judgement;
 use crate::verdict::measures::Measures;
 use crate::verdict::policy::Policy;
@@ -57,6 +57,7 @@ pub(super) fn report(
             conditions: explanation.conditions,
             missed: explanation.missed,
             chance: explanation.chance,
+            audit_log: Some(audit_log_word(measures, policy)),
         },
     }
 }

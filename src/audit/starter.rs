@@ -12,10 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bstr::ByteSlice;
+use sha2::{Digest, Sha256};
 
 use crate::patch::base::BaseSource;
 use crate::patch::{Base, BaseTree};
+use crate::provenance::Parts;
 use crate::similarity::generated::FileSource;
+use crate::similarity::model::DistinctiveLine;
 use crate::similarity::starter::{BlobStarter, Starter, StarterAnswer};
 
 /// Which base a look-up was made in: the benchmark's repository, and its commit when it has a history.
@@ -28,6 +31,8 @@ struct Memory {
     known: BTreeMap<String, bool>,
     /// What could not be read; the same for every look-up, since each reads the whole tree.
     notes: Vec<String>,
+    /// For the lines of a GT, by their digest: which stand in it as part of another text.
+    parts: BTreeMap<[u8; 32], Vec<bool>>,
 }
 
 impl Memory {
@@ -119,6 +124,34 @@ impl RunStarter {
                 .push(format!("{left} files of the base were not read"));
         }
         answer
+    }
+
+    /// For each distinctive line of the GT: it stands in the tree as part of another text. Empty for no
+    /// lines.
+    pub(super) fn parts(&self, lines: &[DistinctiveLine]) -> Vec<bool> {
+        if lines.is_empty() {
+            return Vec::new();
+        }
+        let mut digest = Sha256::new();
+        for line in lines {
+            digest.update(line.squeezed.as_bytes());
+            digest.update(b"\n");
+        }
+        let digest = digest.finalize().into();
+        if let Some(shared) = &self.shared {
+            let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(known) = shared.parts.get(&digest) {
+                return known.clone();
+            }
+        }
+        let mut parts = Parts::new(lines);
+        self.tree.visit(&mut |_, content| parts.read(content));
+        let found = parts.finish();
+        if let Some(shared) = &self.shared {
+            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.parts.insert(digest, found.clone());
+        }
+        found
     }
 
     /// Takes over what other runs learnt of these lines.

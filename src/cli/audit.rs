@@ -32,7 +32,7 @@ pub(crate) struct AuditArgs {
     policy: Option<String>,
 
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json", "jsonl"])]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json", "jsonl", "markdown"])]
     format: String,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]

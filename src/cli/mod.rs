@@ -5,9 +5,11 @@ mod compare;
 mod events;
 mod exact_match;
 mod init;
+mod merge;
 mod output;
 mod rules;
 mod score;
+mod sweep;
 
 use std::panic;
 use std::process::ExitCode;
@@ -55,6 +57,10 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Compare a patch or work tree with the ground truth alone
     Compare(compare::CompareArgs),
+    /// Audit many runs: parallel, cached, resumable
+    Sweep(sweep::SweepArgs),
+    /// Judge the facts that the shards of a sweep wrote
+    Merge(merge::MergeArgs),
     /// Print the normalised events of traces as JSON lines
     Events(events::EventsArgs),
     /// List the rules and run their tests
@@ -102,6 +108,8 @@ fn run(
         None => audit::run(default, terminal),
         Some(Command::Audit(args)) => audit::run(&args, terminal),
         Some(Command::Compare(args)) => compare::run(&args, terminal),
+        Some(Command::Sweep(args)) => sweep::run(&args, terminal),
+        Some(Command::Merge(args)) => merge::run(&args, terminal),
         Some(Command::Events(args)) => events::run(&args, terminal),
         Some(Command::Rules(args)) => rules::run(&args, terminal),
         Some(Command::ExactMatch(args)) => exact_match::run(&args, terminal),

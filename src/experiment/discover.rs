@@ -186,6 +186,34 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
     })
 }
 
+/// Which run a directory is, without reading more of it than its name and metadata.
+///
+/// # Errors
+/// As [`discover`], as far as the directory itself and `base_repo` are concerned.
+pub fn identify(run: &Path, options: &Options, config: &Config) -> Result<RunInputs> {
+    let run = run_check::open(run)?;
+    let base_repo = find_base_repo(Some(&run), options, config)?;
+    let is_task = |word: &str| base_repo.as_ref().is_some_and(|b| b.join(word).is_dir());
+    let name = RunName::parse_knowing(&run.name(), is_task);
+    let id = identity::resolve(
+        options.task.as_deref(),
+        &Metadata::read(&run),
+        &name,
+        &config.aliases,
+        base_repo.as_deref(),
+    );
+    Ok(RunInputs {
+        dir: Some(run.path),
+        excluded: name.excluded,
+        name,
+        task: id.task,
+        agent: id.agent,
+        prompt_variant: id.prompt_variant,
+        date: id.date,
+        ..RunInputs::default()
+    })
+}
+
 impl Options {
     /// The user said what the directory is about: then anything is a run.
     fn names_a_task(&self) -> bool {

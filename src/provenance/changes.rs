@@ -19,11 +19,14 @@ pub(super) struct Writer {
     pub(super) event: EventId,
     pub(super) line: u64,
     pub(super) command: String,
+    /// It copied something in from outside of the tree.
+    pub(super) imports: bool,
 }
 
 impl From<&Event> for Writer {
     fn from(event: &Event) -> Self {
         Self {
+            imports: false,
             event: event.id,
             line: event.source.line,
             command: cut(&event.text),
@@ -118,7 +121,10 @@ impl Changes {
     }
 
     fn wrote(&mut self, event: &Event, writes: Writes) {
-        let writer = Writer::from(event);
+        let writer = Writer {
+            imports: writes.imports,
+            ..Writer::from(event)
+        };
         for path in &writes.known {
             self.writers.insert(*path, writer.clone());
         }

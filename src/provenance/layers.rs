@@ -65,7 +65,7 @@ impl Layers {
 /// An ASCII character begins anew for normalisation: it never joins what stands before it. So a run of
 /// other characters can be squeezed alone, together with the last ASCII character before it, which an
 /// accent may join. Invisible control characters keep nothing apart and belong to the run.
-fn squeeze_into(out: &mut Vec<u8>, text: &str) {
+pub(super) fn squeeze_into(out: &mut Vec<u8>, text: &str) {
     let mut rest = text;
     while let Some(first) = first_foreign(rest.as_bytes()) {
         let before = rest.as_bytes().get(..first).unwrap_or_default();

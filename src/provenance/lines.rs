@@ -34,6 +34,8 @@ pub(super) struct Line {
     pub(super) very_long: bool,
     /// It stands in the starter tree.
     pub(super) starter: bool,
+    /// It stands in the starter tree as part of another text: seeing it proves nothing.
+    pub(super) part: bool,
     /// It stands in the prompt.
     pub(super) prompt: bool,
     /// The agent wrote it, sooner or later.
@@ -53,6 +55,11 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// A line of the GT whose showing is evidence, together with others.
+    pub(super) fn telling(&self) -> bool {
+        self.long && !self.part && !self.gt.is_empty()
+    }
+
     /// The agent wrote it before it was shown.
     pub(super) fn typed(&self) -> bool {
         self.authored && !self.shown
@@ -102,6 +109,7 @@ impl Lines {
             };
             if let Some(known) = out.all.get_mut(id as usize) {
                 known.gt.push(index);
+                known.part |= inputs.in_starter.get(index as usize) == Some(&true);
                 known.in_patch |= line.shared;
                 known.files.extend(gt_files.get(line.file));
             }

@@ -15,6 +15,7 @@ mod ledger;
 mod lines;
 pub mod model;
 mod needles;
+mod parts;
 mod paths;
 mod ranges;
 mod scope;
@@ -23,6 +24,7 @@ mod tracker;
 mod writes;
 
 pub use model::{AddedFile, AddedLine, Inputs};
+pub use parts::Parts;
 pub use tracker::Tracker;
 
 #[cfg(test)]

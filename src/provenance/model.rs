@@ -15,6 +15,9 @@ pub struct Inputs<'a> {
     pub gt_paths: &'a [String],
     /// The distinctive lines of the GT.
     pub lines: &'a [DistinctiveLine],
+    /// For each of them: it stands in the starter as part of another text ([`Parts`](super::Parts)),
+    /// so that seeing it proves nothing. Shorter than `lines` where that is not known.
+    pub in_starter: &'a [bool],
     /// The final patch of the agent.
     pub patch: &'a [AddedFile],
     /// What the agent was asked. Its lines are no exposure.
@@ -52,6 +55,10 @@ pub struct UnseenLines {
     pub path: String,
     /// How many.
     pub lines: u64,
+    /// How many of them are distinctive lines of the GT.
+    pub gt_lines: u64,
+    /// That call copied the file in from outside of the work tree.
+    pub imported: bool,
     /// The last call that may have written them (inferred, not shown).
     pub event: Option<EventId>,
     /// The 1-based line of that call in its trace file.
@@ -131,6 +138,10 @@ pub struct Provenance {
     /// Of the distinctive GT lines in the final patch, those that the agent typed first.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub shared_typed: Ratio,
+    /// Those lines, as indices into [`Inputs::lines`], sorted. Not stored: a store holds their hashes
+    /// (`audit::prints`).
+    #[serde(skip)]
+    pub typed_lines: Vec<u32>,
     /// The last event that changed a file of the GT, as far as the trace shows.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub last_gt_edit: Option<EventId>,
@@ -150,8 +161,4 @@ pub struct Provenance {
     /// Paths (relative to the run where possible) that some call of the trace wrote.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub written_paths: Vec<String>,
-    /// The distinctive GT lines that the agent wrote before any output showed them, as indices into
-    /// `Inputs::lines`, sorted.
-    #[serde(skip)]
-    pub typed_lines: Vec<u32>,
 }

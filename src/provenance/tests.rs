@@ -139,6 +139,7 @@ impl Task {
         let mut tracker = Tracker::new(&Inputs {
             gt_paths: &self.gt_paths,
             lines: &self.lines,
+            in_starter: &[],
             patch: &self.patch,
             prompt: &self.prompt,
             starter_known: true,
@@ -458,6 +459,7 @@ fn what_stood_in_the_tree_at_the_start_is_the_environment_s() {
     let mut tracker = Tracker::new(&Inputs {
         gt_paths: &task.gt_paths,
         lines: &task.lines,
+        in_starter: &[],
         patch: &task.patch,
         ..Inputs::default()
     });

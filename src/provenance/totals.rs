@@ -1,6 +1,6 @@
 //! From the stories of the lines to the numbers and lists of a [`Provenance`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ledger::{self, Origin};
 use super::lines::{Line, ShowingId};
@@ -41,24 +41,29 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
     }
 }
 
-/// The distinctive lines of the GT that the agent typed first.
-fn typed_lines(t: &Tracker) -> Vec<u32> {
-    let typed = t.lines.all.iter().filter(|line| line.typed());
-    let mut lines: Vec<u32> = typed.flat_map(|line| line.gt.iter().copied()).collect();
-    lines.sort_unstable();
-    lines
-}
-
 /// The distinctive lines of the GT with that text.
 fn of_gt<'a>(t: &'a Tracker, line: &'a Line) -> impl Iterator<Item = &'a GtLine> {
     line.gt.iter().filter_map(|i| t.gt_lines.get(*i as usize))
+}
+
+/// The distinctive lines in the patch that the agent typed first.
+fn typed_lines(t: &Tracker) -> Vec<u32> {
+    let typed = t.lines.all.iter().filter(|l| l.typed());
+    let shared = |i: &&u32| t.gt_lines.get(**i as usize).is_some_and(|g| g.shared);
+    let mut out: Vec<u32> = typed
+        .flat_map(|l| l.gt.iter().filter(shared))
+        .copied()
+        .collect();
+    out.sort_unstable();
+    out
 }
 
 /// E and X over the long lines of prose, or of code. A line in both is code.
 fn shares(t: &Tracker, prose: bool) -> (Ratio, Ratio) {
     let (mut e, mut x) = (Ratio::default(), Ratio::default());
     for line in &t.lines.all {
-        if !of_gt(t, line).any(|g| g.long) || of_gt(t, line).all(|g| g.prose) != prose {
+        if line.part || !of_gt(t, line).any(|g| g.long) || of_gt(t, line).all(|g| g.prose) != prose
+        {
             continue;
         }
         let exposed = line.exposed.is_some();
@@ -117,14 +122,26 @@ fn ledger(t: &Tracker) -> (Ledger, Vec<UnseenLines>) {
         let story = path.map(|p| t.changes.story(p)).unwrap_or_default();
         let origins = ledger::origins(file, index, &t.lines, story);
         ledger::count(&mut ledger, &origins);
-        let lines = origins.iter().filter(|o| **o == Origin::Unseen).count() as u64;
+        let unseen_at = || {
+            let of_line = t.lines.patch.get(index).into_iter().flatten();
+            let both = origins.iter().zip(of_line);
+            both.filter(|(o, _)| **o == Origin::Unseen)
+                .map(|(_, id)| *id)
+        };
+        let lines = unseen_at().count() as u64;
         if lines == 0 {
             continue;
         }
+        let of_gt: BTreeSet<_> = unseen_at()
+            .flatten()
+            .filter(|id| t.lines.get(*id).is_some_and(|l| !l.gt.is_empty()))
+            .collect();
         let writer = path.and_then(|p| t.changes.writer(p));
         unseen.push(UnseenLines {
             path: file.path.clone(),
             lines,
+            gt_lines: of_gt.len() as u64,
+            imported: writer.is_some_and(|w| w.imports),
             event: writer.map(|w| w.event),
             line: writer.map(|w| w.line),
             command: writer.map(|w| w.command.clone()),

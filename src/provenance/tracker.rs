@@ -168,7 +168,10 @@ impl Tracker {
         self.outputs = true;
         self.changes.result(event);
         let mut hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
-        let of_gt = |id: &NeedleId| self.lines.get(*id).is_some_and(|l| !l.gt.is_empty());
+        let of_gt = |id: &NeedleId| {
+            let line = self.lines.get(*id);
+            line.is_some_and(|l| !l.gt.is_empty() && !l.part)
+        };
         if hits.iter().any(of_gt) {
             self.gt_outputs.insert(event.id);
         }
@@ -210,14 +213,14 @@ impl Tracker {
         for id in ids {
             if let Some(line) = self.lines.get_mut(*id) {
                 line.shown = true;
-                line.preapplied |= untouched && line.long && !line.gt.is_empty();
+                line.preapplied |= untouched && line.telling();
             }
         }
     }
 
     /// The agent was shown lines that it had not written.
     fn showed(&mut self, event: &Event, ids: &[NeedleId], reported: bool) {
-        let exposes = self.enough(ids, |l| l.long && !l.gt.is_empty());
+        let exposes = self.enough(ids, Line::telling);
         let brings = self.enough(ids, |l| l.long);
         let Ok(showing) = ShowingId::try_from(self.showings.len()) else {
             return;
@@ -230,7 +233,7 @@ impl Tracker {
             // What a sub-agent saw says more than what it reported.
             let better = line.reported && !reported;
             let mut changed = false;
-            if exposes && line.long && !line.gt.is_empty() && (line.exposed.is_none() || better) {
+            if exposes && line.telling() && (line.exposed.is_none() || better) {
                 line.exposed = Some(showing);
                 changed = true;
             }

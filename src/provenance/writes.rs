@@ -17,6 +17,8 @@ pub(super) struct Writes {
     pub(super) other: BTreeSet<String>,
     /// It may change any file of the tree.
     pub(super) tree: bool,
+    /// It copies what it writes from outside of the tree, or from the net.
+    pub(super) imports: bool,
 }
 
 impl Writes {
@@ -28,6 +30,12 @@ impl Writes {
 
 /// Programs whose arguments are files that they change.
 const WRITERS: [&str; 8] = ["tee", "cp", "mv", "install", "rsync", "ln", "rm", "dd"];
+
+/// Programs that save what they fetch.
+const DOWNLOADERS: [&str; 3] = ["curl", "wget", "aria2c"];
+
+/// Of the writers, those that copy; their last argument is where to.
+const COPIERS: [&str; 4] = ["cp", "mv", "install", "rsync"];
 
 /// Programs that may write anywhere by what their script says.
 const INTERPRETERS: [&str; 11] = [
@@ -160,9 +168,25 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
             out.known.extend(files);
         } else if words.iter().any(|w| WRITERS.contains(&base_name(w))) {
             out.known.extend(named(segment, paths, cwd));
+            out.imports |= imports(&words, paths, cwd);
+        } else if words.iter().any(|w| DOWNLOADERS.contains(&base_name(w))) {
+            let files = named(segment, paths, cwd);
+            out.imports |= !files.is_empty();
+            out.known.extend(files);
         }
     }
     out
+}
+
+/// A copy of something that lies outside of the tree.
+fn imports(words: &[&str], paths: &Paths, cwd: Option<&str>) -> bool {
+    let Some(at) = words.iter().position(|w| COPIERS.contains(&base_name(w))) else {
+        return false;
+    };
+    let after = words.get(at + 1..).unwrap_or_default();
+    let mut named = after.iter().filter(|w| !w.starts_with('-')).rev();
+    named.next().is_some()
+        && named.any(|word| word.contains("://") || paths.place(word, cwd) == Place::Outside)
 }
 
 /// `> file`, `>>file`, `2> file`; a target that is no file is none.
@@ -370,7 +394,11 @@ mod tests {
             ("python3 fix_all.py", tree.clone()),
             ("git apply /tmp/x.patch", tree.clone()),
             ("git checkout abc1234 -- pkg/a.go", files(&[0])),
-            ("cp /tmp/up/pkg/a.go pkg/", files(&[0])),
+            ("cp pkg/b.go pkg/a.go", files(&[0, 1])),
+            (
+                "curl -s https://example.org/x.tgz -o /tmp/x.tgz",
+                Writes::default(),
+            ),
             ("gofmt -w .", tree.clone()),
             ("make update-codegen", tree.clone()),
             ("cat 'docs/read me.md' | tee 'docs/read me.md'", files(&[2])),
@@ -388,6 +416,18 @@ mod tests {
                 want,
                 "{command}"
             );
+        }
+        for command in [
+            "cp /tmp/up/pkg/a.go pkg/",
+            "install -m 644 /mnt/share/a.go pkg/a.go",
+            "curl -sL https://example.org/raw/a.go -o pkg/a.go",
+        ] {
+            let want = Writes {
+                imports: true,
+                ..files(&[0])
+            };
+            let got = command_writes(command, &paths(), Some("/w/run"));
+            assert_eq!(got, want, "{command}");
         }
         let report = command_writes("echo ok > eval_report.md", &paths(), Some("/w/run"));
         assert_eq!(report.other, ["eval_report.md".to_owned()].into());

@@ -66,6 +66,8 @@ pub struct Words {
     pub missed: Option<String>,
     /// Why a match is or is not evidence.
     pub chance: Option<String>,
+    /// The word of the author's audit log, by cause.
+    pub audit_log: Option<&'static str>,
 }
 
 /// What is listed only when asked for.
@@ -193,6 +195,21 @@ pub struct Summary {
     pub errors: u64,
 }
 
+impl Summary {
+    /// Counts one run.
+    pub fn add(&mut self, run: &RunReport) {
+        self.runs += 1;
+        match run.verdict {
+            None => self.errors += 1,
+            Some(Verdict::Clean) => self.clean += 1,
+            Some(Verdict::Inconclusive) => self.inconclusive += 1,
+            Some(Verdict::Partial) => self.partial += 1,
+            Some(Verdict::Invalid) if run.is_harness_fault() => self.harness += 1,
+            Some(Verdict::Invalid) => self.invalid += 1,
+        }
+    }
+}
+
 /// A whole report.
 #[derive(Debug, Clone, Serialize)]
 pub struct AuditReport {
@@ -209,19 +226,9 @@ pub struct AuditReport {
 impl AuditReport {
     /// A report over `runs`, counted.
     pub fn new(tool: ToolInfo, runs: Vec<RunReport>) -> Self {
-        let mut summary = Summary {
-            runs: runs.len() as u64,
-            ..Summary::default()
-        };
+        let mut summary = Summary::default();
         for run in &runs {
-            match run.verdict {
-                None => summary.errors += 1,
-                Some(Verdict::Clean) => summary.clean += 1,
-                Some(Verdict::Inconclusive) => summary.inconclusive += 1,
-                Some(Verdict::Partial) => summary.partial += 1,
-                Some(Verdict::Invalid) if run.is_harness_fault() => summary.harness += 1,
-                Some(Verdict::Invalid) => summary.invalid += 1,
-            }
+            summary.add(run);
         }
         Self {
             schema: SCHEMA,

@@ -9,6 +9,9 @@ use crate::rules::finding::{Finding, Kind, Stage};
 use crate::similarity::model::{Ratio, Similarity};
 use crate::trace::event::{Channel, EventId};
 
+/// So many distinctive lines of the GT in files that were copied in are no coincidence.
+const IMPORTED_LINES: u64 = 3;
+
 impl Measures {
     /// Takes the comparison of patch and GT.
     pub fn take_similarity(&mut self, s: &Similarity) {
@@ -38,6 +41,10 @@ impl Measures {
         self.x = p.x_ratio;
         self.shared_typed = p.shared_typed;
         self.preapplied_lines = self.preapplied_lines.max(p.preapplied_lines);
+        // A copy from outside of the tree that brought lines of the GT is one of reference content,
+        // wherever it lay.
+        let imported = p.unseen.iter().filter(|u| u.imported);
+        self.applied |= imported.map(|u| u.gt_lines).sum::<u64>() >= IMPORTED_LINES;
     }
 
     /// Takes the findings of the rules. `last_gt_edit` is the last event that changed a GT file;

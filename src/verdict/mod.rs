@@ -11,6 +11,7 @@ mod evidence;
 pub mod explain;
 pub mod judge;
 pub mod measures;
+pub mod peers;
 mod poisson;
 pub mod policy;
 pub mod words;
