@@ -29,7 +29,8 @@ pub fn for_terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn needs_escape(c: char) -> bool {
+/// A control character, or one that shows nothing or changes what others show.
+pub(crate) fn needs_escape(c: char) -> bool {
     c.is_control() || is_format_character(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 

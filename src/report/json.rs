@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::model::AuditReport;
-use super::{Report, Style};
+use super::{Report, Style, json_text};
 
 /// `--format json`.
 pub struct Json;
@@ -14,7 +14,6 @@ impl Report for Json {
     }
 
     fn write(&self, report: &AuditReport, _: Style, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, report)?;
-        out.write_all(b"\n")
+        json_text::write_document(out, report)
     }
 }

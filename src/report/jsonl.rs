@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::model::{AuditReport, RunReport, ToolInfo};
-use super::{Report, Style};
+use super::{Report, Style, json_text};
 
 /// `--format jsonl`.
 pub struct JsonLines;
@@ -30,8 +30,7 @@ impl Report for JsonLines {
                 tool: &report.tool,
                 run,
             };
-            serde_json::to_writer(&mut *out, &line)?;
-            out.write_all(b"\n")?;
+            json_text::write_line(out, &line)?;
         }
         Ok(())
     }

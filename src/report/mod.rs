@@ -4,6 +4,7 @@
 
 pub mod escape;
 pub mod json;
+pub mod json_text;
 pub mod jsonl;
 pub mod model;
 pub mod phrases;

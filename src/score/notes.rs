@@ -77,6 +77,13 @@ pub(super) fn notes(analysis: &Analysis, counts: &BTreeMap<Standing, u64>) -> Ve
 fn audit_notes(analysis: &Analysis, counts: &BTreeMap<Standing, u64>, out: &mut Vec<String>) {
     let standings = &analysis.standings;
     let count = |standing| counts.get(&standing).copied().unwrap_or_default();
+    if standings.any_audit && standings.audited.is_empty() {
+        out.push(
+            "no run of the audit is a run of the score table, so nothing is left out by verdict; \
+             check that both name the same experiment"
+                .to_owned(),
+        );
+    }
     if standings.any_audit && count(Standing::NotAudited) > 0 {
         let n = count(Standing::NotAudited);
         out.push(format!(

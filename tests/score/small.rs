@@ -298,3 +298,22 @@ fn a_gap_in_the_table_is_not_the_auditors_doing() {
     assert!(!analysis.depends_on_auditor());
     assert!(case.report("text").contains("differ from the start"));
 }
+
+#[test]
+fn an_audit_of_other_runs_is_said_first() {
+    let mut case = audited();
+    let audits = case.audits.take().unwrap();
+    case.audits = Some(
+        audits
+            .into_values()
+            .map(|mut run| {
+                run.run = format!("other-{}", run.run);
+                (run.run.clone(), run)
+            })
+            .collect(),
+    );
+    let notes = case.analysis().notes.join("\n");
+    let words = "no run of the audit is a run of the score table";
+    assert!(notes.contains(words), "{notes}");
+    assert!(!audited().analysis().notes.join("\n").contains(words));
+}

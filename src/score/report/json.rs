@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use super::Format;
 use super::agreement::STATS;
 use super::note::{self, Entry};
+use crate::report::json_text;
 use crate::score::agreement::{self, Agreement, Stat, Weights};
 use crate::score::analysis::{Analysis, Treated};
 use crate::score::bootstrap::Interval;
@@ -34,8 +35,7 @@ impl Format for Json {
     }
 
     fn write(&self, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, &Document::new(analysis))?;
-        writeln!(out)
+        json_text::write_document(out, &Document::new(analysis))
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::super::model::Report;
 use super::{Format, Style};
+use crate::report::json_text;
 
 /// `--format json`.
 pub(super) struct Json;
@@ -14,7 +15,6 @@ impl Format for Json {
     }
 
     fn write(&self, report: &Report<'_>, _: Style, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, report)?;
-        out.write_all(b"\n")
+        json_text::write_document(out, report)
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::super::model::{Inputs, Report, Submission, Tool};
 use super::{Format, Style};
+use crate::report::json_text;
 
 /// `--format jsonl`.
 pub(super) struct JsonLines;
@@ -32,8 +33,7 @@ impl Format for JsonLines {
                 inputs: &report.inputs,
                 submission,
             };
-            serde_json::to_writer(&mut *out, &line)?;
-            out.write_all(b"\n")?;
+            json_text::write_line(out, &line)?;
         }
         Ok(())
     }

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::super::flags::percent;
 use super::super::model::{Match, Population, Rate, Report, Spread, Submission};
-use super::text::rules;
-use super::{Format, Style, lines, number, shown_hunks};
+use super::wording::{evidence, number, shown_hunks};
+use super::{Format, Style};
 use crate::report::escape::for_terminal;
 
 /// `--format markdown`.
@@ -196,30 +196,11 @@ fn submission(s: &Submission<'_>, style: Style, out: &mut dyn Write) -> io::Resu
 
 fn matches(matches: &[Match<'_>], style: Style, out: &mut dyn Write) -> io::Result<()> {
     for found in matches {
-        write!(
-            out,
-            "\n### {}\n\n{}, chance {}, {}",
-            cell(found.instance_id),
-            lines(found.lines),
-            number(found.p_chance),
-            rules(found)
-        )?;
-        if let Some(peers) = found.peers {
-            write!(out, ", peers {} of {}", peers.matching, peers.of)?;
-        }
-        match found.resolved {
-            Some(true) => write!(out, ", resolved")?,
-            Some(false) => write!(out, ", not resolved")?,
-            None => {}
-        }
         writeln!(
             out,
-            "{}\n",
-            if found.in_split {
-                ""
-            } else {
-                ", outside the split"
-            }
+            "\n### {}\n\n{}\n",
+            cell(found.instance_id),
+            evidence(found)
         )?;
         let files = found.hunks.files();
         let (shown, more) = shown_hunks(&files, style);

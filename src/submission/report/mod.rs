@@ -7,6 +7,7 @@ mod json;
 mod jsonl;
 mod markdown;
 mod text;
+mod wording;
 
 use std::io::{self, Write};
 
@@ -44,31 +45,4 @@ pub const FORMATS: &[&dyn Format] = &[
 /// The format of that name.
 pub fn format(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)
-}
-
-/// Most lines of the hunks of a match that formats for people show without `detail`.
-const SHOWN_LINES: usize = 16;
-
-/// The lines of the hunks of a match to show, and how many more there are.
-fn shown_hunks(files: &[super::gold::FileHunks], style: Style) -> (Vec<&str>, usize) {
-    let lines = files
-        .iter()
-        .flat_map(|file| std::iter::once(file.path.as_str()).chain(file.hunks.lines()));
-    let all = lines.clone().count();
-    let limit = if style.detail { all } else { SHOWN_LINES };
-    (lines.take(limit).collect(), all.saturating_sub(limit))
-}
-
-/// `1 line`, `2 lines`.
-fn lines(count: u64) -> String {
-    format!("{count} line{}", if count == 1 { "" } else { "s" })
-}
-
-/// A number without needless digits.
-fn number(value: f64) -> String {
-    if value == 0.0 || (0.01..1e6).contains(&value) {
-        format!("{value:.2}")
-    } else {
-        format!("{value:.1e}")
-    }
 }

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use super::super::flags::percent;
-use super::super::model::{Match, Population, Rate, Report, Spread, Submission};
-use super::{Format, Style, lines, number, shown_hunks};
+use super::super::model::{Population, Rate, Report, Spread, Submission};
+use super::wording::{evidence, number, shown_hunks};
+use super::{Format, Style};
 use crate::report::escape::for_terminal;
 
 /// `--format text`.
@@ -292,23 +293,6 @@ fn compat(s: &Submission<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The rules by which an instance matches.
-pub(super) fn rules(found: &Match<'_>) -> String {
-    let mut rules = Vec::new();
-    for (name, yes) in [
-        ("published", found.blog),
-        ("newline", found.blog_newline && !found.blog),
-        ("no-context", found.no_context && !found.blog),
-        ("robust", found.robust),
-        ("tests", found.tests),
-    ] {
-        if yes {
-            rules.push(name);
-        }
-    }
-    rules.join(" ")
-}
-
 fn matches(s: &Submission<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     if s.matches.is_empty() {
         return Ok(());
@@ -319,30 +303,11 @@ fn matches(s: &Submission<'_>, style: Style, out: &mut dyn Write) -> io::Result<
         s.matches.len()
     )?;
     for found in &s.matches {
-        write!(
-            out,
-            "    {}  {}, chance {}, {}",
-            for_terminal(found.instance_id),
-            lines(found.lines),
-            number(found.p_chance),
-            rules(found)
-        )?;
-        if let Some(peers) = found.peers {
-            write!(out, ", peers {} of {}", peers.matching, peers.of)?;
-        }
-        match found.resolved {
-            Some(true) => write!(out, ", resolved")?,
-            Some(false) => write!(out, ", NOT resolved")?,
-            None => {}
-        }
         writeln!(
             out,
-            "{}",
-            if found.in_split {
-                ""
-            } else {
-                ", outside the split"
-            }
+            "    {}  {}",
+            for_terminal(found.instance_id),
+            evidence(found)
         )?;
         let files = found.hunks.files();
         let (shown, more) = shown_hunks(&files, style);

@@ -1,0 +1,125 @@
+//! How much of the ground truth stands in the patch, and what chance gives.
+
+use std::io::{self, Write};
+
+use super::more;
+use crate::report::escape::for_terminal;
+use crate::report::model::RunReport;
+use crate::report::{Lang, Style};
+use crate::similarity::model::{FileSimilarity, Similarity};
+
+/// Compared files shown without `--verbose`.
+const FILES_SHOWN: usize = 5;
+/// Copy score from which on it is worth saying what chance gives.
+const ALIKE: f64 = 0.5;
+
+pub(super) fn write(
+    run: &RunReport,
+    s: &Similarity,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let lang = style.lang;
+    writeln!(out, "  {}", identical_files(lang, s))?;
+    writeln!(
+        out,
+        "  {}",
+        match lang {
+            Lang::En => format!(
+                "{} of {} distinctive lines of the ground truth are in the patch; containment {}, Jaccard {}, 12-token grams {}, longest identical run {} lines",
+                s.u_ratio.num,
+                s.u_ratio.den,
+                share(s.containment),
+                share(s.jaccard),
+                share(s.t12),
+                s.longest_run
+            ),
+            Lang::Zh => format!(
+                "补丁含有参考的 {1} 个特征行中的 {0} 个；包含度 {2}，Jaccard {3}，12 词元组 {4}，最长一致段 {5} 行",
+                s.u_ratio.num,
+                s.u_ratio.den,
+                share(s.containment),
+                share(s.jaccard),
+                share(s.t12),
+                s.longest_run
+            ),
+        }
+    )?;
+    if let Some(chance) = &run.words.chance
+        && (style.verbose || s.copy_score.unwrap_or(0.0) >= ALIKE)
+    {
+        writeln!(out, "  {}", for_terminal(chance))?;
+    }
+    write_files(s, style, out)
+}
+
+/// "35 of 35 hand-written files identical (all of the 19 that are long enough to judge alone)".
+fn identical_files(lang: Lang, s: &Similarity) -> String {
+    let (same, all) = (s.hand_written_identical, s.hand_written_files);
+    let (judged, eligible) = (s.identical_files, s.eligible_files);
+    match lang {
+        Lang::En => {
+            let alone = if eligible == 0 {
+                "none is long enough to judge alone".to_owned()
+            } else if judged == eligible {
+                format!("all of the {eligible} that are long enough to judge alone")
+            } else {
+                format!("{judged} of the {eligible} that are long enough to judge alone")
+            };
+            format!("{same} of {all} hand-written files identical ({alone})")
+        }
+        Lang::Zh => {
+            let alone = if eligible == 0 {
+                "没有足以单独判断的文件".to_owned()
+            } else {
+                format!("足以单独判断的 {eligible} 个中有 {judged} 个")
+            };
+            format!("{all} 个手写文件中 {same} 个一致（{alone}）")
+        }
+    }
+}
+
+fn write_files(s: &Similarity, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let lang = style.lang;
+    let mut files: Vec<_> = s
+        .files
+        .iter()
+        .filter(|f| f.hand_written && (style.verbose || f.shared > 0))
+        .collect();
+    // Most telling first: long files with a high score; ties by path.
+    files.sort_by(|a, b| {
+        let score = |f: &FileSimilarity| f.copy_score.unwrap_or(0.0) * f.distinctive as f64;
+        score(b)
+            .total_cmp(&score(a))
+            .then_with(|| a.path.cmp(&b.path))
+    });
+    let shown = if style.verbose {
+        files.len()
+    } else {
+        FILES_SHOWN
+    };
+    for file in files.iter().take(shown) {
+        let mut line = format!(
+            "    {}  {}/{} {}, {} {}",
+            for_terminal(&file.path),
+            file.shared,
+            file.distinctive,
+            lang.pick("distinctive lines", "特征行"),
+            lang.pick("copy score", "复制分"),
+            share(file.copy_score),
+        );
+        if let Some(other) = file.paired_with.as_ref().filter(|p| **p != file.path) {
+            line.push_str(&format!(
+                "  ({} {})",
+                lang.pick("as", "对应"),
+                for_terminal(other)
+            ));
+        }
+        writeln!(out, "{line}")?;
+    }
+    more(lang, files.len(), shown, lang.pick("files", "个文件"), out)
+}
+
+fn share(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"))
+}
