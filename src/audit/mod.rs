@@ -6,6 +6,7 @@
 mod listen;
 mod refine;
 mod report;
+pub mod scan;
 mod sources;
 
 use std::collections::BTreeSet;
@@ -65,8 +66,8 @@ impl<'a> Auditor<'a> {
         ToolInfo {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             rules_digest: self.rules.digest(),
-            policy: self.policy.name.clone(),
-            policy_digest: self.policy.digest(),
+            policy: Some(self.policy.name.clone()),
+            policy_digest: Some(self.policy.digest()),
         }
     }
 

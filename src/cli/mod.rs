@@ -6,6 +6,7 @@ mod exact_match;
 mod init;
 mod output;
 mod rules;
+mod scan;
 mod score;
 
 use std::panic;
@@ -54,6 +55,8 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Print the normalised events of traces as JSON lines
     Events(events::EventsArgs),
+    /// Run the rules over traces, without ground truth and verdict
+    Scan(scan::ScanArgs),
     /// List the rules and run their tests
     Rules(rules::RulesArgs),
     /// Compare submissions of a benchmark with its gold patches
@@ -99,6 +102,7 @@ fn run(
         None => audit::run(default, terminal),
         Some(Command::Audit(args)) => audit::run(&args, terminal),
         Some(Command::Events(args)) => events::run(&args, terminal),
+        Some(Command::Scan(args)) => scan::run(&args, terminal),
         Some(Command::Rules(args)) => rules::run(&args, terminal),
         Some(Command::ExactMatch(args)) => exact_match::run(&args, terminal),
         Some(Command::Score(args)) => score::run(&args, terminal),

@@ -21,10 +21,10 @@ pub struct ToolInfo {
     pub version: String,
     /// SHA-256 over the rules that were loaded, hexadecimal.
     pub rules_digest: String,
-    /// Name of the policy.
-    pub policy: String,
+    /// Name of the policy; `None` when nothing was judged.
+    pub policy: Option<String>,
     /// SHA-256 over its numbers, hexadecimal.
-    pub policy_digest: String,
+    pub policy_digest: Option<String>,
 }
 
 /// The traces of a run.
@@ -156,6 +156,11 @@ impl RunReport {
         }
     }
 
+    /// True when the rules were run over a trace and nothing was judged.
+    pub fn is_scan(&self) -> bool {
+        self.verdict.is_none() && self.error.is_none()
+    }
+
     /// True when the environment, not the agent, is at fault.
     pub fn is_harness_fault(&self) -> bool {
         self.reason == Some(Reason::GtPreapplied)
@@ -203,7 +208,7 @@ impl AuditReport {
         };
         for run in &runs {
             match run.verdict {
-                None => summary.errors += 1,
+                None => summary.errors += u64::from(!run.is_scan()),
                 Some(Verdict::Clean) => summary.clean += 1,
                 Some(Verdict::Inconclusive) => summary.inconclusive += 1,
                 Some(Verdict::Partial) => summary.partial += 1,
