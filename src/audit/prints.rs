@@ -260,6 +260,8 @@ mod tests {
                 .map(|path| UnseenLines {
                     path: path.into(),
                     lines: 1,
+                    gt_lines: 0,
+                    imported: false,
                     event: None,
                     line: None,
                     command: None,
