@@ -13,6 +13,7 @@ mod buffer;
 mod children;
 mod coverage;
 mod detect;
+mod document;
 pub mod event;
 mod formats;
 mod hold;

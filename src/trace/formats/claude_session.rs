@@ -22,6 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(ClaudeSession::default()),
     records_calls: true,
+    experimental: false,
 };
 
 /// Prompts of sub-agents that wait for their first record.

@@ -43,6 +43,8 @@ pub(crate) struct Format {
     pub(crate) open: fn() -> Box<dyn Adapter>,
     /// The format records tool calls at all.
     pub(crate) records_calls: bool,
+    /// Written from descriptions of the format: no real file was there to check it against.
+    pub(crate) experimental: bool,
 }
 
 /// All formats.

@@ -19,6 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(OpencodeRun::default()),
     records_calls: true,
+    experimental: false,
 };
 
 fn fit(body: &Body<'_>) -> Fit {
