@@ -276,6 +276,11 @@ impl<'r> Records<'r> {
         }
         self.current = current;
         self.flush(true);
+        for format in self.found.iter().filter_map(|index| FORMATS.get(*index)) {
+            if format.experimental {
+                self.linker.problem(Problem::Experimental(format.name), 0);
+            }
+        }
     }
 
     fn link(&mut self) {

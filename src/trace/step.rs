@@ -230,6 +230,20 @@ impl Steps {
         }
     }
 
+    /// How many steps were said so far.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Lets a format add what it knows to results that shared code has said, from that step on.
+    pub(crate) fn answers_from(&mut self, from: usize, mut add: impl FnMut(&mut Answer)) {
+        for step in self.list.iter_mut().skip(from) {
+            if let What::Answer(answer) = &mut step.what {
+                add(answer);
+            }
+        }
+    }
+
     /// Takes all steps out.
     pub(crate) fn drain(&mut self) -> Vec<Step> {
         std::mem::take(&mut self.list)

@@ -8,16 +8,35 @@
 use super::detect::{Body, Fit};
 use super::step::Steps;
 
+mod aider_chat;
+mod aider_llm;
+mod antigravity;
+mod atif;
+mod blocks;
 mod claude_message;
 mod claude_session;
 mod claude_stream;
+mod cline;
 mod codex_exec;
 mod codex_exec_old;
 mod cursor_json;
 mod cursor_stream;
 mod cursor_tool;
+mod cursor_transcript;
+mod droid;
 mod generic;
+mod goose;
+mod grok;
+mod hermes;
+mod kimi;
+mod mini_swe_agent;
+mod opencode_export;
 mod opencode_run;
+mod openhands;
+mod pi;
+mod search_replace;
+mod swe_agent;
+mod terminal_bench;
 
 pub(crate) use generic::Generic;
 
@@ -56,6 +75,23 @@ pub(crate) const FORMATS: &[Format] = &[
     codex_exec::FORMAT,
     codex_exec_old::FORMAT,
     opencode_run::FORMAT,
+    cursor_transcript::FORMAT,
+    opencode_export::FORMAT,
+    aider_chat::FORMAT,
+    aider_llm::FORMAT,
+    mini_swe_agent::FORMAT,
+    swe_agent::FORMAT,
+    openhands::FORMAT,
+    pi::FORMAT,
+    droid::FORMAT,
+    kimi::FORMAT,
+    grok::FORMAT,
+    hermes::FORMAT,
+    antigravity::FORMAT,
+    atif::FORMAT,
+    terminal_bench::FORMAT,
+    cline::FORMAT,
+    goose::FORMAT,
 ];
 
 #[cfg(test)]
