@@ -4,7 +4,7 @@
 //! `tool` and `toolCall`; names of arguments as they stand. To teach the table a new agent, add a name.
 
 /// Tools that run a command.
-pub(super) const SHELL: [&str; 20] = [
+pub(super) const SHELL: [&str; 21] = [
     "bash",
     "shell",
     "sh",
@@ -25,9 +25,18 @@ pub(super) const SHELL: [&str; 20] = [
     "powershell",
     "commandexecution",
     "console",
+    "writestdin",
 ];
 /// Arguments that hold the command.
-pub(super) const COMMAND: [&str; 5] = ["command", "cmd", "script", "commandLine", "CommandLine"];
+pub(super) const COMMAND: [&str; 6] = [
+    "command",
+    "cmd",
+    "script",
+    "commandLine",
+    "CommandLine",
+    // What is typed into a shell that runs already.
+    "chars",
+];
 
 /// Tools that write files.
 pub(super) const EDIT: [&str; 27] = [
