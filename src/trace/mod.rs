@@ -40,6 +40,7 @@ mod testing;
 mod text;
 mod tools;
 
+pub use formats::format_names;
 pub use jsonl::{EventLine, event_to_json};
 pub use pipeline::read_traces;
 pub use problem::TraceProblem;

@@ -19,6 +19,8 @@ mod claude_stream;
 mod cline;
 mod codex_exec;
 mod codex_exec_old;
+mod codex_items;
+mod codex_rollout;
 mod cursor_json;
 mod cursor_stream;
 mod cursor_tool;
@@ -74,6 +76,7 @@ pub(crate) const FORMATS: &[Format] = &[
     claude_session::FORMAT,
     codex_exec::FORMAT,
     codex_exec_old::FORMAT,
+    codex_rollout::FORMAT,
     opencode_run::FORMAT,
     cursor_transcript::FORMAT,
     opencode_export::FORMAT,
@@ -93,6 +96,11 @@ pub(crate) const FORMATS: &[Format] = &[
     cline::FORMAT,
     goose::FORMAT,
 ];
+
+/// The names of all formats that are read, as reports show them.
+pub fn format_names() -> Vec<&'static str> {
+    FORMATS.iter().map(|format| format.name).collect()
+}
 
 #[cfg(test)]
 mod tests;

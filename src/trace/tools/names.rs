@@ -29,9 +29,18 @@ pub(super) const SHELL: &[&str] = &[
     "shellexec",
     "runterminal",
     "developershell",
+    "writestdin",
 ];
 /// Arguments that hold the command.
-pub(super) const COMMAND: &[&str] = &["command", "cmd", "script", "commandLine", "CommandLine"];
+pub(super) const COMMAND: &[&str] = &[
+    "command",
+    "cmd",
+    "script",
+    "commandLine",
+    "CommandLine",
+    // What is typed into a shell that runs already.
+    "chars",
+];
 
 /// Tools that write files.
 pub(super) const EDIT: &[&str] = &[

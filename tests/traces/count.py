@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""Counts what real traces hold, without the tool: `count.py DATA > counts.tsv`.
+
+One function per format, written from the description of the format and not from the tool's reader,
+so that the two can be compared. Each thing is counted once, however often its format repeats it:
+
+    commands  shell commands that were executed
+    web       fetches and searches
+    edits     calls that write or delete files
+    other     other tool calls
+    outputs   results of calls
+    said      texts of the agent (and its sub-agents), the final message among them
+    prompts   what the user asked
+
+To add a format: a function that takes a path and returns a Count, and a line in FORMATS.
+"""
+
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+
+@dataclass
+class Count:
+    commands: int = 0
+    web: int = 0
+    edits: int = 0
+    other: int = 0
+    outputs: int = 0
+    said: int = 0
+    prompts: int = 0
+
+    def call(self, tool):
+        kind = KINDS.get(tool, "other")
+        setattr(self, kind, getattr(self, kind) + 1)
+
+
+# What the tools of all agents do. A tool that is not here is `other`.
+KINDS = {
+    **dict.fromkeys("Bash bash shell command_execution exec_command shell_command local_shell run_shell_command".split(), "commands"),
+    **dict.fromkeys("WebFetch WebSearch webfetch web_fetch web_search google_web_search".split(), "web"),
+    **dict.fromkeys("Edit Write MultiEdit NotebookEdit edit write file_change apply_patch replace write_file".split(), "edits"),
+}
+
+
+def values(path):
+    """All JSON values of a file, wherever they stand; arrays of objects are their elements."""
+    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    decoder = json.JSONDecoder(strict=False)
+    at, out = 0, []
+    while True:
+        start = re.compile(r"[\[{]").search(text, at)
+        if not start:
+            return out
+        try:
+            value, at = decoder.raw_decode(text, start.start())
+        except json.JSONDecodeError:
+            at = text.find("\n", start.start())
+            if at < 0:
+                return out
+            continue
+        if isinstance(value, list) and all(isinstance(v, dict) for v in value):
+            out.extend(value)
+        elif isinstance(value, dict):
+            out.append(value)
+
+
+def get(value, *path):
+    """A member of members, or None."""
+    for key in path:
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
+            value = value[key]
+        else:
+            return None
+    return value
+
+
+def listed(value):
+    return value if isinstance(value, list) else []
+
+
+def blank(text):
+    return not (isinstance(text, str) and text.strip())
+
+
+# ---- Claude Code --------------------------------------------------------------------------------
+
+def claude(path):
+    count, seen, uuids, prompts, last = Count(), set(), set(), set(), ""
+    for record in values(path):
+        kind = record.get("type")
+        uuids.add(record.get("uuid"))
+        count.said += kind == "summary" and record.get("leafUuid") in uuids
+        if kind == "result" and not blank(record.get("result")):
+            count.said += record["result"] != last
+        if kind == "tool_use":
+            count.call(record["name"])
+        count.outputs += kind == "tool_result"
+        queued = record.get("attachment") if kind == "attachment" else None
+        count.prompts += get(queued, "type") == "queued_command" and not blank(queued.get("prompt"))
+        if kind not in ("assistant", "user"):
+            continue
+        message = record.get("message")
+        content = message if isinstance(message, str) else get(message, "content")
+
+        def prompt(text):
+            said_by_agent = record.get("isCompactSummary")
+            injected = record.get("isMeta") or re.match(r"<(?!bash-input>)|Caveat", text)
+            again = record.get("uuid") and (record["uuid"], text) in prompts
+            prompts.add((record.get("uuid"), text))
+            if not blank(text) and not again:
+                count.said += bool(said_by_agent)
+                count.prompts += not said_by_agent and not injected
+
+        if isinstance(content, str) and not blank(content):
+            if kind == "assistant":
+                count.said += 1
+                last = content
+            else:
+                prompt(content)
+        for index, block in enumerate(listed(content)):
+            if isinstance(block, str):
+                prompt(block)
+            if not isinstance(block, dict):
+                continue
+
+            def new(key):
+                name = (key, block.get(key) or (record.get("uuid"), index))
+                fresh = name not in seen
+                seen.add(name)
+                return fresh
+
+            match block.get("type"):
+                case "text" if kind == "assistant":
+                    count.said += 1
+                    last = block["text"]
+                case "text":
+                    prompt(block["text"])
+                case "tool_use" if new("id"):
+                    count.call(block["name"])
+                case "tool_result" if new("tool_use_id"):
+                    count.outputs += 1
+    return count
+
+
+# ---- Codex --------------------------------------------------------------------------------------
+
+def codex_exec(path):
+    count, items = Count(), defaultdict(list)
+    for record in values(path):
+        if isinstance(record.get("item"), dict):
+            items[record["item"]["id"]].append(record)
+    for records in items.values():
+        item = records[0]["item"]
+        done = any(r["type"] == "item.completed" for r in records)
+        if item["type"] == "agent_message":
+            count.said += 1
+        elif item["type"] not in ("reasoning", "error"):
+            # The one MCP server in these files edits with `replace {path, with}`.
+            count.call("edit" if item.get("tool") == "replace" else item["type"])
+            # A plan is written down, not run.
+            count.outputs += done and item["type"] != "todo_list"
+    return count
+
+
+def codex_exec_old(path):
+    count = Count()
+    for record in values(path):
+        count.prompts += isinstance(record.get("prompt"), str)
+        match get(record, "msg", "type"):
+            case "exec_command_begin":
+                count.commands += 1
+            case "patch_apply_begin":
+                count.edits += 1
+            case "exec_command_end" | "patch_apply_end":
+                count.outputs += 1
+            case "agent_message":
+                count.said += 1
+    return count
+
+
+def codex_rollout(path):
+    """The conversation with the model tells nearly everything; two kinds of events tell it again. A
+    text was said as often as the most talkative of the three says; a call is known by its id."""
+    count, ids = Count(), set()
+    told = defaultdict(Counter)  # (who, telling) -> texts
+    for record in values(path):
+        item = record.get("payload", record)
+        kind, call_id = item.get("type"), item.get("call_id")
+        if record.get("type") == "compacted":
+            count.said += not blank(item.get("message"))
+        if kind == "item_completed":
+            item = item["item"]
+            kind, call_id = item["type"], item["id"]
+        texts = [b["text"] for b in listed(item.get("content")) if not blank(get(b, "text"))]
+        match kind:
+            case "message" if item["role"] == "assistant":
+                told["said", "item"].update(texts)
+            case "message" if item["role"] == "user":
+                told["prompts", "item"].update(t for t in texts if not re.match(r"\s*(<[a-z_]+>|# AGENTS\.md)", t))
+            case "agent_message" if record["type"] == "event_msg":
+                told["said", "event"][item["message"]] += 1
+            case "user_message":
+                told["prompts", "event"][item["message"]] += 1
+            case "AgentMessage":
+                told["said", "completed"].update(texts)
+            case "UserMessage":
+                told["prompts", "completed"].update(texts)
+            case "Plan":
+                told["said", "completed"][item["text"]] += 1
+            case "function_call" | "custom_tool_call" | "tool_call":
+                tool = item.get("name") or item["function"]["name"]
+                arguments = item.get("arguments", item.get("input"))
+                count.call("apply_patch" if "apply_patch <<" in str(arguments) else tool)
+                ids.add(call_id)
+            case "web_search_call":
+                count.web += 1
+            case "web_search_end":
+                count.outputs += bool(item.get("results"))
+            case "tool_search_call":
+                count.other += 1
+                ids.add(call_id)
+            case "function_call_output" | "custom_tool_call_output" | "tool_result":
+                count.outputs += 1
+            case "exec_command_end" | "CommandExecution" | "patch_apply_end" | "FileChange" | "mcp_tool_call_end" | "McpToolCall" | "dynamic_tool_call_response" if call_id not in ids:
+                ids.add(call_id)
+                count.outputs += 1
+                count.call({"exec_command_end": "shell", "CommandExecution": "shell", "patch_apply_end": "edit", "FileChange": "edit"}.get(kind, "mcp"))
+    for who in ("said", "prompts"):
+        tellings = [told[who, telling] for telling in ("item", "event", "completed")]
+        total = sum(max(t[text] for t in tellings) for text in set().union(*tellings))
+        setattr(count, who, getattr(count, who) + total)
+    return count
+
+
+# ---- OpenCode -----------------------------------------------------------------------------------
+
+def opencode_run(path):
+    count = Count()
+    for record in values(path):
+        if record["type"] == "text":
+            count.said += 1
+        elif record["type"] == "tool_use":
+            count.call(record["part"]["tool"])
+            count.outputs += 1
+    return count
+
+
+# ---- which file is what -------------------------------------------------------------------------
+
+def sidecar(_path):
+    return Count()
+
+
+# Pattern over the path below DATA, name of the format, counter. The first that matches counts.
+FORMATS = [
+    (r".*\.meta\.json", "sidecar", sidecar),
+    (r"claude-session/.*__tool-results__.*\.txt", "sidecar", sidecar),
+    (r"gemini/gen_gemini_tool-output_.*\.txt", "sidecar", sidecar),
+    (r"claude-session/.*", "claude-session", claude),
+    (r"claude-stream/.*", "claude-stream", claude),
+    (r"codex-exec/gen_codex_exec_0\.(29|42)\.0\.jsonl", "codex-exec-old", codex_exec_old),
+    (r"codex-exec/.*", "codex-exec", codex_exec),
+    (r"codex-rollout/agentsessions_codex__schema_drift\.jsonl", "?", None),
+    (r"codex-rollout/.*", "codex-rollout", codex_rollout),
+    (r"opencode/gen_opencode_1\.18_run\.jsonl", "opencode-run", opencode_run),
+]
+
+
+# Files in which every id and text was replaced by the same words, so that a script cannot tell what
+# repeats what: counted by hand.
+BY_HAND = {
+    # Prompts: line 7, the queued one, and one under the replaced id.
+    "claude-session/agentsessions_claude__small.jsonl": Count(commands=2, other=1, outputs=3, said=6, prompts=3),
+}
+
+
+def main():
+    data = Path(sys.argv[1])
+    names = [f.name for f in fields(Count)]
+    print("\t".join(["file", "format", *names]))
+    for path in sorted(p for p in data.rglob("*") if p.is_file() and p.name != "SOURCES.tsv"):
+        name = path.relative_to(data).as_posix()
+        for pattern, format_name, counter in FORMATS:
+            if re.fullmatch(pattern, name):
+                if counter:
+                    count = BY_HAND.get(name) or counter(path)
+                    print("\t".join([name, format_name, *(str(int(n)) for n in astuple(count))]))
+                break
+
+
+if __name__ == "__main__":
+    main()
