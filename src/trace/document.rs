@@ -23,7 +23,7 @@ const SECTIONS: [&str; 7] = [
     "events",
 ];
 /// The section must begin within that many bytes; otherwise the object is one record.
-const MAX_HEAD: usize = 1 << 20;
+pub(crate) const MAX_HEAD: usize = 1 << 20;
 
 /// Which part of a document a record is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -103,6 +103,41 @@ pub(crate) fn section_ahead(bytes: &[u8], from: usize) -> Ahead {
 
 /// Longest key that is looked at, in bytes, with the white space behind it.
 const MAX_KEY: usize = 1024;
+
+/// The members that stand behind the section whose first item begins at `first`, as they stand, without
+/// sections; empty unless all of that is in the first [`MAX_HEAD`] bytes. It tells the format of documents
+/// whose keys were sorted.
+pub(crate) fn members_behind(bytes: &[u8], first: usize) -> String {
+    let bytes = bytes.get(..bytes.len().min(MAX_HEAD)).unwrap_or_default();
+    let mut rest = Vec::new();
+    // The section from its bracket on.
+    let Some(bracket) = bytes
+        .get(..first)
+        .and_then(|head| memchr::memrchr(b'[', head))
+    else {
+        return String::new();
+    };
+    let Scan::Done(mut at) = value_end(bytes, bracket) else {
+        return String::new();
+    };
+    while let Some(key_at) = skip(bytes, at, b", \t\r\n") {
+        if bytes.get(key_at) == Some(&b'}') {
+            return String::from_utf8(rest).unwrap_or_default();
+        }
+        let Some(member) = Member::at(bytes, key_at) else {
+            break;
+        };
+        let Scan::Done(end) = value_end(bytes, member.value) else {
+            break;
+        };
+        if !matches!(member.section(bytes), Some(Ok(_))) {
+            rest.push(b',');
+            rest.extend_from_slice(bytes.get(key_at..end).unwrap_or_default());
+        }
+        at = end;
+    }
+    String::new()
+}
 
 /// A member of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -97,6 +97,8 @@ pub(crate) struct Reader<R> {
     arrays: u64,
     /// The document that is being given out.
     document: Option<Open>,
+    /// What stands behind its first section, when that is near enough.
+    behind: String,
     /// Lines are given out as they are.
     verbatim: Verbatim,
     rescanned: u64,
@@ -111,6 +113,7 @@ impl<R: Read> Reader<R> {
             apart: false,
             arrays: 0,
             document: None,
+            behind: String::new(),
             verbatim: Verbatim::Off,
             rescanned: 0,
             max_record: MAX_RECORD,
@@ -121,6 +124,12 @@ impl<R: Read> Reader<R> {
     /// The bytes of a span that was just taken.
     pub(crate) fn bytes(&self, span: &Span) -> &[u8] {
         self.buffer.bytes(&span.piece)
+    }
+
+    /// The members behind the first section of the document that was begun last, as far as they can
+    /// be seen from its start.
+    pub(crate) fn behind(&self) -> &str {
+        &self.behind
     }
 
     /// What was odd about the stream so far.
@@ -262,6 +271,8 @@ impl<R: Read> Reader<R> {
         while self.buffer.peek(0)? == Some(b'{') {
             match document::section_ahead(self.buffer.unread(), from) {
                 Ahead::Section(name, first) => {
+                    while self.buffer.unread().len() < document::MAX_HEAD && self.read_more()? {}
+                    self.behind = document::members_behind(self.buffer.unread(), first);
                     self.document = Some(Open {
                         section: Some(name),
                         line: self.buffer.line(),

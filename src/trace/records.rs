@@ -14,6 +14,15 @@ use super::problem::Problem;
 use super::reader::{Cut, Reader, Span};
 use super::step::{Envelope, Place, Steps};
 
+/// The start of a document, up to its first item.
+struct Head {
+    span: Span,
+    /// Closed behind the empty section.
+    text: String,
+    /// Members behind that section.
+    behind: String,
+}
+
 /// The records of one file on their way to the linker.
 pub(crate) struct Records<'r> {
     linker: &'r mut Linker,
@@ -32,7 +41,7 @@ pub(crate) struct Records<'r> {
     /// Records so far.
     number: u32,
     /// The head of a document that waits for its first item, which helps to tell its format.
-    head: Option<(Span, String)>,
+    head: Option<Head>,
     /// The format of the document whose parts are coming, if it is known.
     document: Option<usize>,
     /// The format is text, cut into lines.
@@ -76,6 +85,9 @@ impl<'r> Records<'r> {
             match line {
                 Some(Ok(value)) => self.record(&span, &Body::Json(value)),
                 _ => self.odd_record(&span, &text),
+            }
+            if let Some(head) = self.head.as_mut().filter(|_| span.part == Part::Head) {
+                reader.behind().clone_into(&mut head.behind);
             }
             reader.verbatim(self.text);
         }
@@ -129,7 +141,11 @@ impl<'r> Records<'r> {
     /// A balanced value or a part of a document, which may still be refused by the parser.
     fn value(&mut self, span: &Span, text: &str) {
         if span.part == Part::Head {
-            self.head = Some((span.clone(), document::closed(span.part, text).into_owned()));
+            self.head = Some(Head {
+                span: span.clone(),
+                text: document::closed(span.part, text).into_owned(),
+                behind: String::new(),
+            });
             return;
         }
         let text = document::closed(span.part, text);
@@ -162,13 +178,11 @@ impl<'r> Records<'r> {
 
     /// Hands on the head of a document that waits for its first item.
     fn open_document(&mut self, first: Option<&str>) {
-        let Some((span, head)) = self.head.take() else {
+        let Some(head) = self.head.take() else {
             return;
         };
-        let whole = match (first, head.strip_suffix("]}")) {
-            (Some(item), Some(open)) => format!("{open}{item}]}}"),
-            _ => head.clone(),
-        };
+        let open = head.text.strip_suffix("]}").unwrap_or_default();
+        let whole = format!("{open}{}]{}}}", first.unwrap_or_default(), head.behind);
         let mended;
         let value = match json::parse(&whole) {
             Ok(value) => Some(value),
@@ -178,7 +192,7 @@ impl<'r> Records<'r> {
             }
         };
         self.document = value.and_then(|value| self.detector.choose(&Body::Json(value)));
-        self.parsed(&span, &head);
+        self.parsed(&head.span, &head.text);
     }
 
     /// A value, which may be a part of a document.

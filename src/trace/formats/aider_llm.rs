@@ -5,6 +5,8 @@
 //! Texts of the assistant that no response said are canned examples. Output of a command that the
 //! agent suggested comes back in a user message; that it is there shows that the command was run.
 
+use std::rc::Rc;
+
 use super::search_replace;
 use super::{Adapter, Format};
 use crate::trace::detect::{Body, Fit};
@@ -12,7 +14,7 @@ use crate::trace::event::{Channel, Outcome};
 use crate::trace::json::Json;
 use crate::trace::outcome;
 use crate::trace::seen::{Seen, hash_of};
-use crate::trace::step::{Answer, Call, Envelope, Steps, What, remembered};
+use crate::trace::step::{Answer, Call, Envelope, Message, Place, Steps, What, remembered};
 use crate::trace::text::decoded;
 use crate::trace::tools;
 
@@ -26,7 +28,10 @@ pub(crate) const FORMAT: Format = Format {
 
 const TO: &str = "TO LLM ";
 const FROM: &str = "LLM RESPONSE ";
+/// A text is said when it is that long, in bytes.
 const MAX_TEXT: usize = 16 << 20;
+/// What aider puts behind the words of the user, every time.
+const REMINDER: &str = "# *SEARCH/REPLACE block* Rules:";
 
 fn fit(body: &Body<'_>) -> Fit {
     match body {
@@ -64,8 +69,11 @@ struct AiderLlm {
     time: Option<String>,
     role: Role,
     text: String,
-    /// The last message of the user, which may be the prompt.
-    user: Option<String>,
+    /// Where the text begins.
+    place: Place,
+    /// The last message of the user, which may be the prompt, and where it begins.
+    user: Option<(String, Place)>,
+    /// Texts that were there before, whoever said them: an architect's answer is the editor's prompt.
     seen: Seen,
 }
 
@@ -103,6 +111,9 @@ impl Adapter for AiderLlm {
             self.end_message(out);
             self.role = role;
         }
+        if self.text.is_empty() {
+            self.place = out.place().clone();
+        }
         self.text.push_str(text);
         self.text.push('\n');
     }
@@ -128,41 +139,46 @@ impl AiderLlm {
     /// A message is complete.
     fn end_message(&mut self, out: &mut Steps) {
         let text = std::mem::take(&mut self.text);
+        let text = match self.role {
+            Role::User => text.split(REMINDER).next().unwrap_or_default(),
+            _ => &text,
+        };
         let text = text.trim();
         if text.is_empty() {
             return;
         }
-        let new = self
-            .seen
-            .insert(hash_of((self.role as u8, text)), 0)
-            .is_none();
+        let new = self.seen.insert(hash_of(text), 0).is_none();
         match self.role {
             Role::Assistant if !self.to_model => {
-                out.say(Channel::Assistant, text, None);
+                self.say(Channel::Assistant, text, &self.place, out);
                 for edit in search_replace::edits(text) {
                     let edits = vec![edit];
-                    out.push(What::Call(Call {
+                    let call = Call {
                         channel: Channel::Edit,
                         text: tools::new_texts(&edits),
                         edits,
                         expects_result: false,
                         ..tools::call("edit", &Json::Null)
-                    }));
+                    };
+                    let envelope = Rc::new(self.envelope());
+                    out.push_at(self.place.clone(), envelope, What::Call(call));
                 }
             }
             Role::User => {
                 self.end_user(false, out);
-                self.user = new.then(|| text.to_owned());
+                self.user = new.then(|| (text.to_owned(), self.place.clone()));
             }
             // Examples, and answers that other words were put into.
-            _ if new => out.say(Channel::System, text, None),
+            _ if new => self.say(Channel::System, text, &self.place, out),
             _ => {}
         }
     }
 
     /// The last message of the user: the prompt when the model answers it, otherwise context.
     fn end_user(&mut self, answered: bool, out: &mut Steps) {
-        let Some(text) = self.user.take() else { return };
+        let Some((text, place)) = self.user.take() else {
+            return;
+        };
         if text.starts_with("Output from ") {
             return outputs(&text, out);
         }
@@ -171,7 +187,12 @@ impl AiderLlm {
         } else {
             Channel::System
         };
-        out.say(channel, text, None);
+        self.say(channel, &text, &place, out);
+    }
+
+    fn say(&self, channel: Channel, text: &str, place: &Place, out: &mut Steps) {
+        let message = What::Message(Message::new(channel, text));
+        out.push_at(place.clone(), Rc::new(self.envelope()), message);
     }
 }
 

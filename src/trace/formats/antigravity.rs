@@ -39,6 +39,7 @@ impl Adapter for Antigravity {
     fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
         let Some(record) = body.json() else { return };
         out.under(Envelope {
+            uuid: record.int("step_index").map(|step| format!("step {step}")),
             time: record.str("created_at").map(remembered),
             ..Envelope::default()
         });

@@ -10,6 +10,7 @@ use crate::trace::event::Channel;
 use crate::trace::json::Json;
 use crate::trace::outcome;
 use crate::trace::problem::Problem;
+use crate::trace::seen::hash_of;
 use crate::trace::step::{Answer, Call, Envelope, Steps, What};
 use crate::trace::text::{decoded, readable};
 use crate::trace::tools;
@@ -17,7 +18,7 @@ use crate::trace::tools;
 pub(crate) const FORMAT: Format = Format {
     name: "cursor-transcript",
     fit,
-    open: || Box::new(CursorTranscript),
+    open: || Box::new(CursorTranscript::default()),
     records_calls: true,
     experimental: false,
 };
@@ -34,12 +35,22 @@ fn fit(body: &Body<'_>) -> Fit {
     Fit::strong_if(message || (turn_ended && record.members().len() <= 4))
 }
 
-struct CursorTranscript;
+#[derive(Default)]
+struct CursorTranscript {
+    /// Hash of the record before. Nothing has an id, so the same record twice is a copy only when one
+    /// stands right behind the other.
+    last: u64,
+}
 
 impl Adapter for CursorTranscript {
     fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
         let Some(record) = body.json() else { return };
         out.under(Envelope::default());
+        let hash = hash_of(readable(record));
+        if hash == self.last {
+            return out.push(What::Problem(Problem::Repeated));
+        }
+        self.last = hash;
         let nothing = Json::Null;
         let message = record.get("message").unwrap_or(&nothing);
         let own = match record.str("role") {

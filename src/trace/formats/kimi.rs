@@ -23,7 +23,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 /// Records without a word of user or agent.
-const NOISE: [&str; 7] = [
+const NOISE: [&str; 8] = [
     "llm.",
     "usage.",
     "tools.",
@@ -31,6 +31,7 @@ const NOISE: [&str; 7] = [
     "runtime.",
     "permission.",
     "plugin.",
+    "plan_mode.",
 ];
 
 fn fit(body: &Body<'_>) -> Fit {
@@ -52,7 +53,12 @@ fn fit(body: &Body<'_>) -> Fit {
         .iter()
         .chain(&NOISE)
         .any(|start| kind.starts_with(start));
-    Fit::strong_if(known && record.int("time").is_some() && !record.has("data"))
+    let dotted = kind.contains('.') && record.int("time").is_some();
+    let foreign = record.has("data") || record.has("parentId");
+    if !dotted || foreign {
+        return Fit::No;
+    }
+    if known { Fit::Strong } else { Fit::Follows }
 }
 
 #[derive(Default)]

@@ -12,7 +12,7 @@ use crate::trace::event::{Channel, Outcome};
 use crate::trace::json::{self, Json};
 use crate::trace::outcome;
 use crate::trace::problem::Problem;
-use crate::trace::step::{Answer, Call, Envelope, Steps, What};
+use crate::trace::step::{Answer, Call, Envelope, Message, Steps, What};
 use crate::trace::text::{decoded, readable};
 use crate::trace::tools;
 
@@ -157,7 +157,11 @@ impl MiniSweAgent {
         let reasoning = message.str("reasoning_content").unwrap_or_default();
         out.say(Channel::Reasoning, reasoning, None);
         if !message.list("tool_calls").is_empty() {
-            out.say(Channel::Assistant, text, None);
+            let last = message.list("tool_calls").iter().any(|call| {
+                let arguments = call.at(&["function", "arguments"]);
+                arguments.is_some_and(|arguments| readable(arguments).contains(SUBMIT))
+            });
+            say(text, last, out);
             tool_calls(message, out);
             return;
         }
@@ -180,7 +184,7 @@ impl MiniSweAgent {
             // None or several: the agent is told to write one, and nothing is run.
             return out.say(Channel::Assistant, text, None);
         };
-        out.say(Channel::Assistant, said, None);
+        say(&said, command.contains(SUBMIT), out);
         let args = Json::Obj(vec![("command".into(), Json::Str(command.into()))]);
         self.waiting = true;
         self.submits = command.contains(SUBMIT);
@@ -205,6 +209,15 @@ impl MiniSweAgent {
             self.prompted = true;
             out.say(Channel::Prompt, text, None);
         }
+    }
+}
+
+/// What the agent says with a call; with the one that ends the run it is the final message.
+fn say(text: &str, last: bool, out: &mut Steps) {
+    if last && !text.trim().is_empty() {
+        out.push(What::Final(Message::new(Channel::Result, text.trim())));
+    } else {
+        out.say(Channel::Assistant, text, None);
     }
 }
 

@@ -202,7 +202,7 @@ fn call(action: &str, args: &Json<'_>) -> Call {
             plain(Channel::ToolCall, text("command").unwrap_or_default())
         }
         "run" => plain(Channel::Command, text("command").unwrap_or_default()),
-        "run_ipython" => plain(Channel::ToolCall, text("code").unwrap_or_default()),
+        "run_ipython" => python(text("code").unwrap_or_default()),
         "browse" => plain(Channel::Web, text("url").unwrap_or_default()),
         "browse_interactive" => plain(Channel::Web, text("browser_actions").unwrap_or_default()),
         "read" => plain(
@@ -230,6 +230,71 @@ fn call(action: &str, args: &Json<'_>) -> Call {
             args.get("arguments").unwrap_or(&Json::Null),
         ),
         _ => plain(Channel::ToolCall, &readable(args)),
+    }
+}
+
+/// Functions of the agent's own library that write files: `name(path, …)`.
+const SKILLS: [&str; 5] = [
+    "edit_file_by_replace(",
+    "insert_content_at_line(",
+    "append_file(",
+    "edit_file(",
+    "create_file(",
+];
+
+/// Code for an interactive Python: one call of a function that writes a file, or a script.
+fn python(code: &str) -> Call {
+    let code = code.trim();
+    let skill = SKILLS.iter().find_map(|name| code.strip_prefix(name));
+    if let Some((path, rest)) = skill.and_then(python_text) {
+        let argument = |name: &str| {
+            let (_, value) = rest.split_once(name)?;
+            Some(python_text(value.trim_start().strip_prefix('=')?)?.0)
+        };
+        let edits = vec![FileEdit {
+            path,
+            op: EditOp::Replace,
+            old: argument("to_replace"),
+            new: argument("new_content").or_else(|| argument("content")),
+        }];
+        return Call {
+            channel: Channel::Edit,
+            text: tools::new_texts(&edits),
+            edits,
+            ..tools::call("run_ipython", &Json::Null)
+        };
+    }
+    Call {
+        channel: Channel::Command,
+        text: format!("python3 - <<'PYTHON'\n{code}\nPYTHON"),
+        ..tools::call("run_ipython", &Json::Null)
+    }
+}
+
+/// The string literal that a text begins with, and what stands behind it.
+fn python_text(text: &str) -> Option<(String, &str)> {
+    let text = text.trim_start();
+    let quote = ["\"\"\"", "'''", "\"", "'"]
+        .into_iter()
+        .find(|quote| text.starts_with(quote))?;
+    let mut rest = text.get(quote.len()..)?;
+    let mut out = String::new();
+    loop {
+        if let Some(behind) = rest.strip_prefix(quote) {
+            return Some((out, behind));
+        }
+        let mut chars = rest.chars();
+        match chars.next()? {
+            '\\' => match chars.next()? {
+                'n' => out.push('\n'),
+                't' => out.push('\t'),
+                '\n' => {}
+                c if "\\'\"".contains(c) => out.push(c),
+                c => out.extend(['\\', c]),
+            },
+            c => out.push(c),
+        }
+        rest = chars.as_str();
     }
 }
 

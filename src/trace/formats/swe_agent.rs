@@ -11,7 +11,7 @@ use crate::trace::event::{Channel, EditOp, FileEdit, Outcome};
 use crate::trace::json::{self, Json};
 use crate::trace::outcome;
 use crate::trace::shell_words;
-use crate::trace::step::{Answer, Call, Envelope, Steps, What, remembered};
+use crate::trace::step::{Answer, Call, Envelope, Message, Steps, What, remembered};
 use crate::trace::text::decoded;
 use crate::trace::tools;
 
@@ -44,10 +44,10 @@ fn fit(body: &Body<'_>) -> Fit {
 
 #[derive(Default)]
 struct SweAgent {
-    /// The system prompt and the task were said.
-    introduced: bool,
-    /// An assistant's entry of the history was met: what follows repeats the trajectory.
-    acted: bool,
+    /// A step of the trajectory was met.
+    stepped: bool,
+    /// System prompt and task were said: what follows repeats the trajectory.
+    told: bool,
     /// The document says how the run ended.
     ended: bool,
 }
@@ -87,12 +87,13 @@ impl Adapter for SweAgent {
 
 impl SweAgent {
     fn step(&mut self, step: &Json<'_>, out: &mut Steps) {
+        let stepped = std::mem::replace(&mut self.stepped, true);
         // Newer versions repeat all messages in every step.
         let query = ["query", "messages"].iter().map(|key| step.list(key));
         if let Some(query) = query.into_iter().find(|query| !query.is_empty()) {
-            if !self.introduced && !self.acted {
+            if !stepped && !self.told {
                 query.iter().for_each(|entry| self.entry(entry, out));
-                self.introduced = true;
+                self.told = true;
             }
         }
         let state = State::of(step);
@@ -119,6 +120,13 @@ impl SweAgent {
             );
             return;
         }
+        if action == "submit" {
+            // The end of the run; the harness answers with the patch.
+            if !thought.trim().is_empty() {
+                out.push(What::Final(Message::new(Channel::Result, thought.trim())));
+            }
+            return out.say(Channel::System, member_text(step, "observation"), None);
+        }
         out.say(Channel::Assistant, thought, None);
         out.push(What::Call(call(action, &state.file)));
         let observation = member_text(step, "observation");
@@ -130,7 +138,7 @@ impl SweAgent {
     }
 
     fn entry(&mut self, entry: &Json<'_>, out: &mut Steps) {
-        if self.introduced || self.acted || entry.is_true("is_demo") {
+        if self.told || entry.is_true("is_demo") {
             return;
         }
         let text = member_text(entry, "content");
@@ -139,7 +147,7 @@ impl SweAgent {
             // Newer demonstrations are one user message.
             "user" if entry.str("message_type") == Some("demonstration") => {}
             "user" => out.say(Channel::Prompt, text, None),
-            _ => self.acted = true,
+            _ => self.told = true,
         }
     }
 }
