@@ -51,9 +51,9 @@ fn what_is_no_trace() {
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     );
 
-    let (events, report) = read_bytes(b"\x1f\x8b\x08\0\0\0\0\0");
+    let (events, report) = read_bytes(b"SQLite format 3\0\x10\0");
     assert_eq!((events.len(), report.coverage), (0, Coverage::Missing));
-    assert!(report.reasons[0].contains("gzip"), "{:?}", report.reasons);
+    assert!(report.reasons[0].contains("SQLite"), "{:?}", report.reasons);
 
     let dir = tempfile::tempdir().unwrap();
     let (_, report) = read_paths(&[dir.path().to_owned()]);

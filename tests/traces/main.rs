@@ -10,6 +10,7 @@
     clippy::print_stdout
 )]
 
+mod containers;
 mod damage;
 mod hostile;
 mod real;
