@@ -2,14 +2,29 @@
 //!
 //! `samples/FORMAT.jsonl` holds one record a line, `samples/FORMAT.json` one object, any other ending is
 //! text. Each is the same small run: the command `git log --all`, which returns `abc Fix (#5)`, and the
-//! final message `Done.`.
+//! final message `Done.`. Formats that cannot show the one or the other have none.
 
 use std::path::Path;
 
 use trace_audit::trace::event::Coverage;
 
 /// What some formats cannot show, or cannot show to be whole.
-const NOT_FULL: &[(&str, Coverage)] = &[("cursor-json", Coverage::SummaryOnly)];
+const NOT_FULL: &[(&str, Coverage)] = &[
+    ("cursor-json", Coverage::SummaryOnly),
+    // No end is recorded, and outputs are not.
+    ("aider-chat", Coverage::SummaryOnly),
+    ("aider-llm", Coverage::Partial),
+    ("antigravity", Coverage::Partial),
+    ("cursor-transcript", Coverage::Partial),
+    // Experimental.
+    ("atif", Coverage::Partial),
+    ("cline", Coverage::Partial),
+    ("goose", Coverage::Partial),
+    ("terminal-bench", Coverage::Partial),
+];
+
+/// A terminal does not say what a final message is.
+const NO_FINAL_MESSAGE: &[&str] = &["terminal-bench"];
 
 /// How a sample is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +50,11 @@ pub(crate) struct Sample {
 impl Sample {
     pub(crate) fn lines(&self) -> Vec<&str> {
         self.text.lines().collect()
+    }
+
+    /// The format has a final message.
+    pub(crate) fn has_final_message(&self) -> bool {
+        !NO_FINAL_MESSAGE.contains(&self.format.as_str())
     }
 
     /// The format records calls, so that the sample has one.

@@ -125,7 +125,7 @@ fn message(record: &Json<'_>, out: &mut Steps) {
         let channel = match record.str("role") {
             Some("assistant") => Channel::Assistant,
             Some("system") => Channel::System,
-            _ => Channel::Prompt,
+            _ => return prompt(text, out),
         };
         return out.say(channel, text, None);
     }
@@ -134,7 +134,21 @@ fn message(record: &Json<'_>, out: &mut Steps) {
         Some("assistant") => claude_message::assistant(message, out),
         _ => {
             let from = out.len();
-            claude_message::user(message, &Around::default(), out);
+            for block in message.list("content") {
+                match block.str("text") {
+                    Some(text) => prompt(text, out),
+                    None => {
+                        let blocks = Json::Arr(vec![block.clone()]);
+                        let message = Json::Obj(vec![("content".into(), blocks)]);
+                        claude_message::user(&message, &Around::default(), out);
+                    }
+                }
+            }
+            out.say(
+                Channel::Prompt,
+                message.str("content").unwrap_or_default(),
+                None,
+            );
             out.answers_from(from, |answer| {
                 if answer.outcome.exit_code.is_none() {
                     answer.outcome.exit_code = failed_with(&answer.text);
@@ -142,6 +156,17 @@ fn message(record: &Json<'_>, out: &mut Steps) {
             });
         }
     }
+}
+
+/// What the user said, behind reminders of the program.
+fn prompt(text: &str, out: &mut Steps) {
+    let mut text = text.trim_start();
+    while let Some(rest) = text.strip_prefix("<system-reminder>") {
+        let (reminder, behind) = rest.split_once("</system-reminder>").unwrap_or((rest, ""));
+        out.say(Channel::System, reminder.trim(), None);
+        text = behind.trim_start();
+    }
+    out.say(Channel::Prompt, text, None);
 }
 
 /// `Error: Command failed (exit code: 1)` at the start of a result.
