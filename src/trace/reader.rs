@@ -86,6 +86,8 @@ struct Open {
     line: u64,
     /// White space in front of it.
     indent: usize,
+    /// White space in front of the first item of the section.
+    item_indent: Option<usize>,
 }
 
 /// Cuts a stream into spans.
@@ -97,6 +99,8 @@ pub(crate) struct Reader<R> {
     arrays: u64,
     /// The document that is being given out.
     document: Option<Open>,
+    /// A comma was met since the last item.
+    comma: bool,
     /// What stands behind its first section, when that is near enough.
     behind: String,
     /// Lines are given out as they are.
@@ -113,6 +117,7 @@ impl<R: Read> Reader<R> {
             apart: false,
             arrays: 0,
             document: None,
+            comma: false,
             behind: String::new(),
             verbatim: Verbatim::Off,
             rescanned: 0,
@@ -212,7 +217,7 @@ impl<R: Read> Reader<R> {
                 0 => {
                     self.oddities.nul.get_or_insert(self.buffer.line());
                 }
-                b',' if self.arrays > 0 || self.document.is_some() => {}
+                b',' if self.arrays > 0 || self.document.is_some() => self.comma = true,
                 b']' if self.arrays > 0 && self.document.is_none() => self.arrays -= 1,
                 0xef if self.at_byte_order_mark()? => {
                     self.buffer.skip(byte);
@@ -277,6 +282,7 @@ impl<R: Read> Reader<R> {
                         section: Some(name),
                         line: self.buffer.line(),
                         indent: self.buffer.indent(),
+                        item_indent: None,
                     });
                     let span = self.take(Cut::Value, first);
                     return Ok(Span {
@@ -330,8 +336,7 @@ impl<R: Read> Reader<R> {
         let Some(first) = self.buffer.peek(0)? else {
             return Ok(None);
         };
-        let left = self.buffer.starts_line() && self.buffer.line() > open.line;
-        if left && first == b'{' && self.buffer.indent() <= open.indent {
+        if first == b'{' && self.leaves(open) {
             // Its end was lost: this is another one.
             self.oddities.open_arrays += 1;
             self.document = None;
@@ -342,11 +347,17 @@ impl<R: Read> Reader<R> {
                 self.buffer.skip(b']');
                 self.document = Some(Open {
                     section: None,
+                    item_indent: None,
                     ..open
                 });
                 Ok(None)
             }
             (Some(name), b'{' | b'[') => {
+                self.comma = false;
+                self.document = Some(Open {
+                    item_indent: open.item_indent.or(Some(self.buffer.indent())),
+                    ..open
+                });
                 let span = self.scan_value()?;
                 Ok(Some(match span.cut {
                     Cut::Value => Span {
@@ -367,6 +378,20 @@ impl<R: Read> Reader<R> {
             (None, b'"') => self.member(open),
             _ => self.stray().map(Some),
         }
+    }
+
+    /// True when the object that begins here stands where no item would: at the start of a line, no
+    /// deeper than the document, and the items were deeper or no comma is in front of it.
+    fn leaves(&self, open: Open) -> bool {
+        let outside = self.buffer.starts_line()
+            && self.buffer.line() > open.line
+            && self.buffer.indent() <= open.indent;
+        let expected = match open.item_indent {
+            _ if open.section.is_none() => false,
+            None => true,
+            Some(indent) => indent <= open.indent && self.comma,
+        };
+        outside && !expected
     }
 
     /// At a member of a document: goes into a section, or gives out the member.

@@ -147,6 +147,9 @@ impl AiderLlm {
         if text.is_empty() {
             return;
         }
+        if self.role != Role::User {
+            self.end_user(false, out);
+        }
         let new = self.seen.insert(hash_of(text), 0).is_none();
         match self.role {
             Role::Assistant if !self.to_model => {

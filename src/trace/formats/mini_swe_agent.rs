@@ -284,8 +284,7 @@ fn answer(message: &Json<'_>, text: String, id: Option<String>) -> Answer {
             shown = value.str("output").map(str::to_owned);
         }
     }
-    outcome.interrupted =
-        outcome::of_text(&text, true).interrupted && text.contains("has been killed");
+    outcome.interrupted = text.contains("timed out and has been killed");
     outcome.truncated = outcome::is_truncated(&text) || text.contains("<elided_chars>");
     Answer {
         id,

@@ -104,3 +104,5 @@ pub fn format_names() -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_agents;

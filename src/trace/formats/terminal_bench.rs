@@ -95,7 +95,9 @@ impl Adapter for Terminal {
         if !line.is_empty() {
             self.line(&line, out);
         }
-        self.end_output(out);
+        if !self.output.is_empty() {
+            self.end_output(out);
+        }
     }
 }
 
