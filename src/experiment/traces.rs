@@ -11,7 +11,6 @@
 //! may say there what it did; it is plain text, so it can add findings and never coverage.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -21,6 +20,7 @@ use super::guarded::{self, Entry, RunDir};
 use super::name::RunName;
 use super::wording::{show, show_path};
 use crate::Result;
+use crate::trace::head_of;
 
 /// Most session files that the second tier takes from one directory.
 const MAX_SESSION_FILES: usize = 1_000;
@@ -73,9 +73,23 @@ const SESSION_NAMES: &[&str] = &[
     "events.jsonl",
 ];
 
-/// True for a name that a runner script gives to a trace or to standard error beside it.
+/// Endings of compressed files. They are recognised by their content; the ending only finds them.
+const PACKED: [&str; 3] = ["", ".gz", ".zst"];
+
+/// The name of a file before it was compressed.
+fn unpacked_name(name: &str) -> &str {
+    let packed = PACKED.iter().filter(|ending| !ending.is_empty());
+    packed
+        .filter_map(|ending| name.strip_suffix(ending))
+        .next()
+        .unwrap_or(name)
+}
+
+/// True for a name that a runner script gives to a trace or to standard error beside it, compressed
+/// or not.
 pub fn is_runner_file(root_name: &str) -> bool {
-    RUNNER_FILES.iter().any(|(name, _)| *name == root_name)
+    let name = unpacked_name(root_name);
+    RUNNER_FILES.iter().any(|(known, _)| *known == name)
 }
 
 /// The names of runners' traces, for messages.
@@ -88,17 +102,19 @@ pub(crate) fn runner_traces() -> impl Iterator<Item = &'static str> {
 
 /// True when the directory holds a file under a name that only runners give to traces.
 pub(crate) fn has_runner_trace(dir: &Path) -> bool {
-    RUNNER_FILES
+    let mut names = RUNNER_FILES
         .iter()
-        .any(|(name, _)| dir.join(name).symlink_metadata().is_ok())
+        .flat_map(|(name, _)| PACKED.map(|ending| format!("{name}{ending}")));
+    names.any(|name| dir.join(name).symlink_metadata().is_ok())
 }
 
 /// True for the names that agents give to their session files (`rollout-….jsonl`, `session-….jsonl`,
 /// `<uuid>.jsonl`), for `AGENT_run.jsonl` of runners that are not in the table, and for the usual
 /// names of a trace.
 fn is_session_name(name: &str) -> bool {
+    let name = unpacked_name(name);
     let Some(stem) = name.strip_suffix(".jsonl") else {
-        return SESSION_NAMES.contains(&name);
+        return SESSION_NAMES.contains(&name) || name.ends_with(".eval");
     };
     SESSION_NAMES.contains(&name)
         || stem.starts_with("rollout-")
@@ -136,7 +152,7 @@ pub(crate) fn named(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Vec<Tr
         }
         let role = RUNNER_FILES
             .iter()
-            .find(|(known, _)| *known == name)
+            .find(|(known, _)| *known == unpacked_name(&name))
             .map_or(TraceRole::Trace, |(_, role)| *role);
         found.push(TraceInput {
             path: path.clone(),
@@ -159,8 +175,18 @@ pub(crate) fn find(
 ) -> Result<Vec<TraceInput>> {
     let is_ignored = |name: &str| ignored.iter().any(|i| i == name);
     let mut found = Vec::new();
-    for (name, role) in RUNNER_FILES.iter().filter(|(name, _)| !is_ignored(name)) {
-        take(run, name, *role, &mut found, notes)?;
+    for (name, role) in RUNNER_FILES {
+        for ending in PACKED {
+            let before = found.len();
+            let name = format!("{name}{ending}");
+            if !is_ignored(&name) {
+                take(run, &name, *role, &mut found, notes)?;
+            }
+            // A compressed copy beside it says the same again.
+            if found.get(before).is_some_and(|new| !is_empty(&new.path)) {
+                break;
+            }
+        }
     }
     if found
         .iter()
@@ -246,14 +272,13 @@ fn is_empty(path: &Path) -> bool {
 
 /// True when the first visible byte of a file opens a JSON object or array.
 pub(crate) fn begins_like_json(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let read = fs::File::open(path).and_then(|f| f.take(4096).read_to_end(&mut head));
+    let Ok(head) = fs::File::open(path).and_then(|file| head_of(file, 4096)) else {
+        return false;
+    };
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
-    read.is_ok()
-        && head
-            .iter()
-            .find(|b| !b.is_ascii_whitespace())
-            .is_some_and(|b| matches!(b, b'{' | b'['))
+    head.iter()
+        .find(|b| !b.is_ascii_whitespace())
+        .is_some_and(|b| matches!(b, b'{' | b'['))
 }
 
 /// The plain-text log of the first campaigns, in `experiment_logs/` beside the run directory: under
@@ -314,6 +339,34 @@ mod tests {
         ];
         assert_eq!(found, want.map(|(n, r)| (n.to_owned(), r)));
         assert!(notes.is_empty(), "{notes:?}");
+    }
+
+    #[test]
+    fn compressed_files_are_found_by_their_names() {
+        let packed = |text: &str| {
+            use std::io::Write as _;
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
+            encoder.write_all(text.as_bytes()).unwrap();
+            encoder.finish().unwrap()
+        };
+        let (_keep, run) = run_with(&[("claude_run.jsonl", "{}"), ("claude_run.jsonl.gz", "x")]);
+        assert_eq!(labels(&run).0.len(), 1, "the plain file is the one");
+
+        let (_keep, run) = run_with(&[("claude_run.log.gz", "x")]);
+        fs::write(run.path.join("claude_run.jsonl.gz"), packed("{}")).unwrap();
+        let found = labels(&run).0;
+        let want = [
+            ("claude_run.jsonl.gz", TraceRole::Trace),
+            ("claude_run.log.gz", TraceRole::Stderr),
+        ];
+        assert_eq!(found, want.map(|(n, r)| (n.to_owned(), r)));
+        assert!(is_runner_file("codex_events.jsonl.zst") && has_runner_trace(&run.path));
+
+        let (_keep, run) = run_with(&[]);
+        fs::write(run.path.join("rollout-1.jsonl.gz"), packed(" {}")).unwrap();
+        fs::write(run.path.join("rollout-2.jsonl.gz"), packed("words")).unwrap();
+        let found = labels(&run).0;
+        assert_eq!(found, [("rollout-1.jsonl.gz".to_owned(), TraceRole::Trace)]);
     }
 
     #[test]

@@ -37,7 +37,12 @@ pub trait Report: Sync {
 }
 
 /// All output formats, the default first.
-pub const FORMATS: &[&dyn Report] = &[&text::Text, &json::Json, &jsonl::JsonLines, &markdown::Markdown];
+pub const FORMATS: &[&dyn Report] = &[
+    &text::Text,
+    &json::Json,
+    &jsonl::JsonLines,
+    &markdown::Markdown,
+];
 
 /// The format of that name.
 pub fn format(name: &str) -> Option<&'static dyn Report> {

@@ -38,6 +38,9 @@ pub(crate) fn judge(facts: &Facts<'_>) -> (Coverage, Vec<String>) {
         }
         return (Coverage::Missing, reasons);
     }
+    if facts.counts.understood == 0 {
+        reasons.push("nothing is said or done in the trace".to_owned());
+    }
     sessions(facts, &mut reasons);
     calls(facts, &mut reasons);
     let complete = |session: &SessionMarks| session.started && session.ended && session.main;

@@ -1,20 +1,25 @@
 //! From a file to UTF-8 bytes: digest, container, encoding.
 //!
 //! Everything below this module sees one stream of (nearly) UTF-8 bytes. Three layers, in this order:
-//! the SHA-256 of the bytes as they lie on disk, the container (`.gz`, `.zst` … are recognised by their
-//! first bytes; a decoder for one is one more arm in [`open`]), and UTF-16, which some shells write when
-//! they redirect output.
+//! the SHA-256 of the bytes as they lie on disk, the [`container`](super::container) (recognised by its
+//! first bytes, never by a name), and [UTF-16](super::utf16).
 
-use std::io::{self, Read};
+use std::cell::RefCell;
+use std::io::{self, BufReader, Read};
+use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
+use super::container::{self, Container};
 use super::problem::Problem;
+use super::utf16::{Order, Utf16};
 
 /// How many bytes are looked at to tell container and encoding.
 const HEAD: usize = 512;
-/// How many bytes are converted at a time.
-const CHUNK: usize = 64 * 1024;
+/// Containers inside containers that are opened.
+const MAX_NESTED: usize = 2;
+/// What was wrong with a container, known only when it was read.
+pub(crate) type Trouble = Rc<RefCell<Vec<Problem>>>;
 
 /// Counts and digests the raw bytes that pass.
 pub(crate) struct Digesting<R> {
@@ -56,62 +61,70 @@ impl<R: Read> Read for Digesting<R> {
     }
 }
 
-/// What the first bytes say.
-pub(crate) enum Opened<'r> {
-    /// Text, as UTF-8; with what was noticed about its encoding.
-    Text(Box<dyn Read + 'r>, Option<Problem>),
-    /// Bytes that this version cannot read as text.
-    Closed(Problem),
+/// A file as text.
+pub(crate) struct Opened<'r> {
+    /// UTF-8, nearly.
+    pub(crate) text: Box<dyn Read + 'r>,
+    /// What was noticed at its start.
+    pub(crate) noticed: Option<Problem>,
+    /// What goes wrong while it is unpacked.
+    pub(crate) trouble: Trouble,
 }
 
 /// Looks at the head of a stream and returns it as UTF-8 text.
-pub(crate) fn open<'r>(mut raw: impl Read + 'r) -> io::Result<Opened<'r>> {
-    let mut head = vec![0; HEAD];
-    let mut filled = 0;
-    while let Some(rest) = head.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match raw.read(rest) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+///
+/// # Errors
+/// When the stream itself cannot be read. What is wrong with its content is a problem, no error.
+pub(crate) fn open<'r>(raw: impl Read + 'r) -> io::Result<Opened<'r>> {
+    let trouble = Trouble::default();
+    let mut stream: Box<dyn Read + 'r> = Box::new(raw);
+    for nested in 0.. {
+        let head;
+        (head, stream) = with_head(stream)?;
+        let kind = container::of(&head);
+        let problem = match kind {
+            Some(Container::Packed(packed)) if nested < MAX_NESTED => {
+                let source = BufReader::new(stream);
+                stream = container::unpack(packed, source, Rc::clone(&trouble));
+                continue;
+            }
+            Some(Container::Packed(packed)) => Problem::Container(packed.name()),
+            Some(Container::Closed(name)) => Problem::Container(name),
+            None => {
+                let (encoding, noticed) = encoding(&head);
+                return Ok(Opened {
+                    text: match encoding {
+                        Encoding::Utf8 => stream,
+                        Encoding::Utf16(order) => Box::new(Utf16::new(stream, order)),
+                    },
+                    noticed,
+                    trouble,
+                });
+            }
+        };
+        return Ok(Opened {
+            text: Box::new(io::empty()),
+            noticed: Some(problem),
+            trouble,
+        });
     }
-    head.truncate(filled);
-    if let Some(problem) = container(&head) {
-        return Ok(Opened::Closed(problem));
-    }
-    let (encoding, noticed) = encoding(&head);
-    let stream = io::Cursor::new(head).chain(raw);
-    Ok(match encoding {
-        Encoding::Utf8 => Opened::Text(Box::new(stream), noticed),
-        Encoding::Utf16(order) => Opened::Text(Box::new(Utf16::new(stream, order)), noticed),
-    })
+    // Not reached: the loop ends in its third round.
+    Err(io::ErrorKind::InvalidData.into())
 }
 
-/// Containers by their first bytes.
-fn container(head: &[u8]) -> Option<Problem> {
-    const MAGIC: [(&[u8], &str); 10] = [
-        (b"\x1f\x8b", "gzip"),
-        (b"\x28\xb5\x2f\xfd", "Zstandard"),
-        (b"PK\x03\x04", "a zip archive"),
-        (b"\xfd7zXZ\x00", "xz"),
-        (b"BZh", "bzip2"),
-        (b"SQLite format 3\0", "an SQLite database"),
-        (b"\x7fELF", "a program"),
-        (b"\x89PNG", "an image"),
-        (b"%PDF-", "a PDF"),
-        (b"\xff\xd8\xff", "an image"),
-    ];
-    MAGIC
-        .iter()
-        .find(|(magic, _)| head.starts_with(magic))
-        .map(|(_, name)| Problem::Container(name))
+/// The first bytes of a stream, and the stream with them in front again.
+fn with_head<'r>(mut raw: Box<dyn Read + 'r>) -> io::Result<(Vec<u8>, Box<dyn Read + 'r>)> {
+    let mut head = Vec::with_capacity(HEAD);
+    raw.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+    let stream = io::Cursor::new(head.clone()).chain(raw);
+    Ok((head, Box::new(stream)))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Little,
-    Big,
+/// The first bytes of a file as text, after unpacking; fewer where something is wrong with it.
+pub(crate) fn head_of(raw: impl Read, bytes: u64) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    open(raw)?.text.take(bytes).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 enum Encoding {
@@ -135,98 +148,16 @@ fn encoding(head: &[u8]) -> (Encoding, Option<Problem>) {
     }
 }
 
-/// Converts UTF-16 to UTF-8. A unit without its pair becomes U+FFFD, a single last byte is dropped.
-struct Utf16<R> {
-    inner: R,
-    order: Order,
-    /// Raw bytes not yet converted: at most a high surrogate and half a unit.
-    pending: Vec<u8>,
-    out: Vec<u8>,
-    at: usize,
-    eof: bool,
-}
-
-impl<R: Read> Utf16<R> {
-    fn new(inner: R, order: Order) -> Self {
-        Self {
-            inner,
-            order,
-            pending: Vec::new(),
-            out: Vec::new(),
-            at: 0,
-            eof: false,
-        }
-    }
-
-    /// Converts the next chunk into `out`.
-    fn refill(&mut self) -> io::Result<()> {
-        self.out.clear();
-        self.at = 0;
-        while self.out.is_empty() && !self.eof {
-            let count = (&mut self.inner)
-                .take(CHUNK as u64)
-                .read_to_end(&mut self.pending)?;
-            self.eof = count == 0;
-            self.convert();
-        }
-        Ok(())
-    }
-
-    fn convert(&mut self) {
-        let mut units: Vec<u16> = self
-            .pending
-            .as_chunks::<2>()
-            .0
-            .iter()
-            .map(|pair| match self.order {
-                Order::Little => u16::from_le_bytes(*pair),
-                Order::Big => u16::from_be_bytes(*pair),
-            })
-            .collect();
-        let mut used = units.len() * 2;
-        // A high surrogate at the end waits for its other half.
-        if !self.eof
-            && units
-                .last()
-                .is_some_and(|unit| (0xd800..0xdc00).contains(unit))
-        {
-            units.pop();
-            used -= 2;
-        }
-        self.pending.drain(..used);
-        let mut bytes = [0; 4];
-        for unit in char::decode_utf16(units) {
-            let unit = unit.unwrap_or(char::REPLACEMENT_CHARACTER);
-            self.out
-                .extend_from_slice(unit.encode_utf8(&mut bytes).as_bytes());
-        }
-    }
-}
-
-impl<R: Read> Read for Utf16<R> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if self.at >= self.out.len() {
-            self.refill()?;
-        }
-        let count = self.out.get(self.at..).unwrap_or_default().read(buf)?;
-        self.at += count;
-        Ok(count)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn read_all(bytes: &[u8]) -> (String, Option<Problem>) {
-        match open(bytes).unwrap() {
-            Opened::Text(mut text, noticed) => {
-                let mut out = Vec::new();
-                text.read_to_end(&mut out).unwrap();
-                (String::from_utf8(out).unwrap(), noticed)
-            }
-            Opened::Closed(problem) => (String::new(), Some(problem)),
-        }
+        let mut opened = open(bytes).unwrap();
+        let mut out = Vec::new();
+        opened.text.read_to_end(&mut out).unwrap();
+        let trouble = opened.trouble.borrow().first().copied();
+        (String::from_utf8(out).unwrap(), opened.noticed.or(trouble))
     }
 
     fn utf16(text: &str, order: Order, mark: bool) -> Vec<u8> {
@@ -281,8 +212,8 @@ mod tests {
     #[test]
     fn containers_are_named() {
         assert_eq!(
-            read_all(b"\x1f\x8b\x08\0rest").1,
-            Some(Problem::Container("gzip"))
+            read_all(b"SQLite format 3\0rest").1,
+            Some(Problem::Container("an SQLite database"))
         );
     }
 

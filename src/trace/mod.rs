@@ -11,8 +11,10 @@
 
 mod buffer;
 mod children;
+mod container;
 mod coverage;
 mod detect;
+mod document;
 pub mod event;
 mod formats;
 mod hold;
@@ -38,7 +40,11 @@ mod step;
 mod testing;
 mod text;
 mod tools;
+mod utf16;
+mod zip;
 
+pub use formats::format_names;
+pub(crate) use input::head_of;
 pub use jsonl::{EventLine, event_to_json};
 pub use pipeline::{read_stream, read_traces};
 pub use problem::TraceProblem;

@@ -5,6 +5,27 @@
 
 use super::event::{EditOp, FileEdit};
 
+/// The patch in a command that is `apply_patch` with a here-document and nothing else, which Codex
+/// takes for its edit tool and never gives to a shell.
+pub(crate) fn heredoc(command: &str) -> Option<&str> {
+    let mut program = command.trim_start();
+    if let Some((change_dir, rest)) = program.split_once("&&")
+        && change_dir.trim_start().starts_with("cd ")
+        && !change_dir.contains(['\n', ';', '|', '`', '('])
+    {
+        program = rest.trim_start();
+    }
+    let behind = program
+        .strip_prefix("apply_patch")
+        .or_else(|| program.strip_prefix("applypatch"))?;
+    let delimiter = behind.trim_start().strip_prefix("<<")?;
+    let (delimiter, patch) = delimiter.split_once('\n')?;
+    let delimiter = delimiter.trim().trim_matches(['\'', '"']);
+    let (patch, end) = patch.split_once("\n*** End Patch\n")?;
+    let whole = patch.trim_start().starts_with("*** Begin Patch") && end.trim() == delimiter;
+    whole.then_some(patch)
+}
+
 /// The files of an `apply_patch` text or of a unified diff; empty when the text is neither.
 pub(crate) fn file_edits(patch: &str) -> Vec<FileEdit> {
     if patch.contains("*** Begin Patch") || patch.contains("*** Update File: ") {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::coverage::{self, Facts};
 use super::event::EventSink;
-use super::input::{self, Digesting, Opened};
+use super::input::{self, Digesting};
 use super::linker::Linker;
 use super::problem::Problem;
 use super::reader::{Oddities, Reader};
@@ -14,7 +14,8 @@ use super::records::Records;
 use super::report::{TraceFile, TraceFileReport, TraceReport};
 use crate::{Error, Result};
 
-/// Reads all trace files of a run, in the order given, and hands their events to `sink`.
+/// Reads all trace files of a run, in the order given, and hands their events to `sink`. The path `-` is
+/// standard input.
 ///
 /// Calls, results, repeats and sub-agents are followed across files. A file that holds no trace (a
 /// directory, an archive, nothing at all) is reported as such and does not stop the others.
@@ -56,9 +57,12 @@ pub(crate) fn read_streams<'f, R: Read>(
     run.finish()
 }
 
-/// Opens a regular file; `None` when it is something else. Pipes and devices are never opened: that
-/// could wait for ever.
-fn open(path: &Path) -> Result<Option<File>> {
+/// Opens a regular file, or standard input for `-`; `None` when it is something else. Pipes and devices
+/// are never opened by their names: that could wait for ever.
+fn open(path: &Path) -> Result<Option<Box<dyn Read>>> {
+    if path.as_os_str() == "-" {
+        return Ok(Some(Box::new(io::stdin())));
+    }
     let missing = |error: &io::Error| Error::InputMissing {
         path: path.to_owned(),
         what: match error.kind() {
@@ -75,7 +79,8 @@ fn open(path: &Path) -> Result<Option<File>> {
     if !metadata.is_file() {
         return Ok(None);
     }
-    File::open(path).map(Some).map_err(|error| missing(&error))
+    let file = File::open(path).map_err(|error| missing(&error))?;
+    Ok(Some(Box::new(file)))
 }
 
 /// One run: the state that outlives a file.
@@ -115,15 +120,17 @@ impl Run<'_> {
     fn contents(&mut self, stream: impl Read, report: &mut TraceFileReport) {
         let mut raw = Digesting::new(stream);
         let result = match input::open(&mut raw) {
-            Ok(Opened::Text(text, noticed)) => {
-                if let Some(problem) = noticed {
-                    self.linker.problem(problem, 1);
+            Ok(opened) => {
+                match opened.noticed {
+                    Some(problem @ Problem::Container(_)) => self.linker.problem(problem, 0),
+                    Some(problem) => self.linker.problem(problem, 1),
+                    None => {}
                 }
-                self.records(text, report)
-            }
-            Ok(Opened::Closed(problem)) => {
-                self.linker.problem(problem, 0);
-                Ok(())
+                let result = self.records(opened.text, report);
+                for problem in opened.trouble.take() {
+                    self.linker.problem(problem, 0);
+                }
+                result
             }
             Err(error) => Err(error),
         };

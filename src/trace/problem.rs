@@ -12,6 +12,12 @@ pub(crate) enum Problem {
     NotAFile,
     /// Compressed or binary; the name of what it is.
     Container(&'static str),
+    /// Compressed data that cannot be unpacked; its kind.
+    Damaged(&'static str),
+    /// Compressed data that expands beyond all measure.
+    Bomb,
+    /// An entry of an archive that is encrypted or packed in a way that is not read.
+    SealedEntry,
     /// Reading stopped with an error of the operating system.
     ReadError,
     /// Starts with, or holds, a byte order mark.
@@ -48,6 +54,8 @@ pub(crate) enum Problem {
     Repeated,
     /// The record says which record came before it, and that one is not in the file.
     MissingParent,
+    /// The format is read after descriptions of it; its name.
+    Experimental(&'static str),
     /// More calls open at a time than are kept.
     TooManyOpen,
 }
@@ -60,6 +68,16 @@ impl Problem {
             Self::NotAFile => "this is no regular file".into(),
             Self::Container(name) => {
                 format!("this is {name}, which this version does not read; unpack it first")
+            }
+            Self::Damaged(name) => {
+                format!("damaged or cut {name} data; what stands behind the damage was not read")
+            }
+            Self::Bomb => format!(
+                "it expands to more than {} times its size; the rest was not read",
+                super::container::MAX_RATIO
+            ),
+            Self::SealedEntry => {
+                "an entry of the archive is encrypted or packed in a way that is not read".into()
             }
             Self::ReadError => "reading stopped with an error".into(),
             Self::ByteOrderMark => "byte order mark; the file was converted".into(),
@@ -87,6 +105,9 @@ impl Problem {
             Self::UnknownRecord => "a record of a kind that this version does not know".into(),
             Self::Repeated => "a record that was there before".into(),
             Self::MissingParent => "a record whose predecessor is not in the file".into(),
+            Self::Experimental(name) => format!(
+                "the format {name} is experimental: no real log was there to check its reading against"
+            ),
             Self::TooManyOpen => format!(
                 "more than {} calls without a result at a time",
                 super::open_calls::MAX_OPEN_CALLS

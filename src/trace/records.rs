@@ -4,14 +4,24 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 
 use super::detect::{Body, Detector};
+use super::document::{self, Part};
 use super::event::EventSink;
 use super::formats::{Adapter, FORMATS, Generic};
-use super::json;
+use super::json::{self, Json};
 use super::linker::Linker;
 use super::mend::mend;
 use super::problem::Problem;
 use super::reader::{Cut, Reader, Span};
 use super::step::{Envelope, Place, Steps};
+
+/// The start of a document, up to its first item.
+struct Head {
+    span: Span,
+    /// Closed behind the empty section.
+    text: String,
+    /// Members behind that section.
+    behind: String,
+}
 
 /// The records of one file on their way to the linker.
 pub(crate) struct Records<'r> {
@@ -30,6 +40,12 @@ pub(crate) struct Records<'r> {
     steps: Steps,
     /// Records so far.
     number: u32,
+    /// The head of a document that waits for its first item, which helps to tell its format.
+    head: Option<Head>,
+    /// The format of the document whose parts are coming, if it is known.
+    document: Option<usize>,
+    /// The format is text, cut into lines.
+    text: bool,
 }
 
 impl<'r> Records<'r> {
@@ -45,6 +61,9 @@ impl<'r> Records<'r> {
             strange: false,
             steps: Steps::default(),
             number: 0,
+            head: None,
+            document: None,
+            text: false,
         }
     }
 
@@ -67,7 +86,12 @@ impl<'r> Records<'r> {
                 Some(Ok(value)) => self.record(&span, &Body::Json(value)),
                 _ => self.odd_record(&span, &text),
             }
+            if let Some(head) = self.head.as_mut().filter(|_| span.part == Part::Head) {
+                reader.behind().clone_into(&mut head.behind);
+            }
+            reader.verbatim(self.text);
         }
+        self.open_document(None);
         Ok(())
     }
 
@@ -80,25 +104,59 @@ impl<'r> Records<'r> {
     fn odd_record(&mut self, span: &Span, text: &str) {
         let problem = match span.cut {
             Cut::Line | Cut::Value => return self.value(span, text),
+            Cut::Text if self.text_record(span, text) => return,
             Cut::Text if is_scalar(text) => Problem::BareScalar,
             Cut::Text => Problem::TextLine,
             Cut::Broken => Problem::Broken,
             Cut::Unfinished => Problem::CutShort,
             Cut::TooLong => Problem::TooLong,
         };
-        let body = Body::Text(Cow::Borrowed(text));
-        // Lines are what a log in plain text consists of.
-        let expected = span.cut != Cut::TooLong && self.detector.choose(&body).is_some();
-        if !expected {
-            self.linker.problem(problem, span.piece.line);
-        }
-        self.record(span, &body);
+        self.open_document(None);
+        self.linker.problem(problem, span.piece.line);
+        self.record(span, &Body::Text(Cow::Borrowed(text)));
     }
 
-    /// A balanced value, which may still be refused by the parser.
+    /// A line of a format that is text; false when it is none. A record in JSON ends such a format.
+    fn text_record(&mut self, span: &Span, text: &str) -> bool {
+        if self.text && text.starts_with('{') {
+            if let Ok(value) = json::parse(text) {
+                let body = Body::Json(value);
+                if let Some(chosen) = self.detector.choose(&body) {
+                    self.text = false;
+                    self.record_as(Some(chosen), span, &body);
+                    return true;
+                }
+            }
+        }
+        let body = Body::Text(Cow::Borrowed(text));
+        let chosen = self.detector.choose(&body);
+        self.text = chosen.is_some();
+        if self.text {
+            self.open_document(None);
+            self.record_as(chosen, span, &body);
+        }
+        self.text
+    }
+
+    /// A balanced value or a part of a document, which may still be refused by the parser.
     fn value(&mut self, span: &Span, text: &str) {
+        if span.part == Part::Head {
+            self.head = Some(Head {
+                span: span.clone(),
+                text: document::closed(span.part, text).into_owned(),
+                behind: String::new(),
+            });
+            return;
+        }
+        let text = document::closed(span.part, text);
+        self.open_document(matches!(span.part, Part::Item(_)).then_some(&text));
+        self.parsed(span, &text);
+    }
+
+    /// Parses a value, mending it where need be.
+    fn parsed(&mut self, span: &Span, text: &str) {
         if let Ok(value) = json::parse(text) {
-            return self.record(span, &Body::Json(value));
+            return self.json(span, value);
         }
         let mended = mend(text);
         match json::parse(&mended.text) {
@@ -109,7 +167,7 @@ impl<'r> Records<'r> {
                 if mended.values || !mended.deep {
                     self.linker.problem(Problem::Mended, span.piece.line);
                 }
-                self.record(span, &Body::Json(value));
+                self.json(span, value);
             }
             Err(_) => {
                 self.linker.problem(Problem::Broken, span.piece.line);
@@ -118,9 +176,66 @@ impl<'r> Records<'r> {
         }
     }
 
+    /// Hands on the head of a document that waits for its first item.
+    fn open_document(&mut self, first: Option<&str>) {
+        let Some(head) = self.head.take() else {
+            return;
+        };
+        let open = head.text.strip_suffix("]}").unwrap_or_default();
+        let whole = format!("{open}{}]{}}}", first.unwrap_or_default(), head.behind);
+        let mended;
+        let value = match json::parse(&whole) {
+            Ok(value) => Some(value),
+            Err(_) => {
+                mended = mend(&whole);
+                json::parse(&mended.text).ok()
+            }
+        };
+        self.document = value.and_then(|value| self.detector.choose(&Body::Json(value)));
+        self.parsed(&head.span, &head.text);
+    }
+
+    /// A value, which may be a part of a document.
+    fn json(&mut self, span: &Span, value: Json<'_>) {
+        match (span.part, self.document) {
+            (Part::Whole, _) => self.record(span, &Body::Json(value)),
+            (Part::Item(section), Some(format)) => {
+                let value = document::with_item(section, value);
+                self.record_as(Some(format), span, &Body::Json(value));
+            }
+            (_, Some(format)) => self.record_as(Some(format), span, &Body::Json(value)),
+            // A document of no known format: its items may be records of one.
+            (Part::Item(_), None) => self.record(span, &Body::Json(value)),
+            (_, None) => self.around(span, &value),
+        }
+    }
+
+    /// What stands around the items of a document of no known format.
+    fn around(&mut self, span: &Span, document: &Json<'_>) {
+        let others = document::without_sections(document);
+        if !others.members().is_empty() {
+            self.record_as(None, span, &Body::Json(others));
+        }
+    }
+
     /// Hands a record to the adapter of its format and the steps to the linker.
     fn record(&mut self, span: &Span, body: &Body<'_>) {
         let chosen = self.detector.choose(body);
+        match body.json().filter(|_| chosen.is_none()) {
+            Some(document) if document::items(document).next().is_some() => {
+                self.around(span, document);
+                for item in document::items(document) {
+                    let item = Body::Json(item.clone());
+                    let chosen = self.detector.choose(&item);
+                    self.record_as(chosen, span, &item);
+                }
+            }
+            _ => self.record_as(chosen, span, body),
+        }
+    }
+
+    /// Hands a record to the adapter of that format.
+    fn record_as(&mut self, chosen: Option<usize>, span: &Span, body: &Body<'_>) {
         if chosen != self.current {
             self.flush(false);
             self.current = chosen;
@@ -131,6 +246,7 @@ impl<'r> Records<'r> {
             line: span.piece.line,
             bytes: span.piece.bytes.clone(),
         });
+        self.steps.of_part(span.part);
         self.steps.under(Envelope::default());
         match chosen.and_then(|index| Some((index, FORMATS.get(index)?))) {
             Some((index, format)) => {
@@ -174,6 +290,11 @@ impl<'r> Records<'r> {
         }
         self.current = current;
         self.flush(true);
+        for format in self.found.iter().filter_map(|index| FORMATS.get(*index)) {
+            if format.experimental {
+                self.linker.problem(Problem::Experimental(format.name), 0);
+            }
+        }
     }
 
     fn link(&mut self) {

@@ -20,6 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(CodexExecOld::default()),
     records_calls: true,
+    experimental: false,
 };
 
 fn fit(body: &Body<'_>) -> Fit {
@@ -127,7 +128,7 @@ fn command(message: &Json<'_>) -> Call {
     }
 }
 
-fn mcp(message: &Json<'_>) -> Call {
+pub(super) fn mcp(message: &Json<'_>) -> Call {
     let invocation = message.get("invocation").unwrap_or(message);
     let tool = format!(
         "mcp__{}__{}",
@@ -138,7 +139,7 @@ fn mcp(message: &Json<'_>) -> Call {
 }
 
 /// `changes: {path: {update: {unified_diff, move_path}} | {add: {content}} | {delete}}`.
-fn patch(message: &Json<'_>) -> Call {
+pub(super) fn patch(message: &Json<'_>) -> Call {
     let changes = message
         .get("changes")
         .map(Json::members)
@@ -147,14 +148,16 @@ fn patch(message: &Json<'_>) -> Call {
         .iter()
         .map(|(path, change)| {
             let string = |path: &[&str]| change.at(path).and_then(Json::as_str);
-            let target = string(&["update", "move_path"]).unwrap_or(path);
-            let (op, old, new) = if let Some(diff) = string(&["update", "unified_diff"]) {
+            // Newer versions name the kind inside: `{type: "update", unified_diff}`.
+            let either = |kind, key| string(&[kind, key]).or_else(|| string(&[key]));
+            let target = either("update", "move_path").unwrap_or(path);
+            let (op, old, new) = if let Some(diff) = either("update", "unified_diff") {
                 let (old, new) = hunk_lines(diff);
                 (EditOp::Replace, Some(old), Some(new))
-            } else if let Some(content) = string(&["add", "content"]) {
-                (EditOp::Write, None, Some(content.to_owned()))
-            } else if change.has("delete") {
+            } else if change.has("delete") || change.str("type") == Some("delete") {
                 (EditOp::Delete, None, None)
+            } else if let Some(content) = either("add", "content") {
+                (EditOp::Write, None, Some(content.to_owned()))
             } else {
                 (EditOp::Unrecorded, None, None)
             };

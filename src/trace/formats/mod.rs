@@ -8,17 +8,38 @@
 use super::detect::{Body, Fit};
 use super::step::Steps;
 
+mod aider_chat;
+mod aider_llm;
+mod antigravity;
+mod atif;
+mod blocks;
 mod claude_message;
 mod claude_session;
 mod claude_stream;
+mod cline;
 mod codex_exec;
 mod codex_exec_old;
+mod codex_items;
+mod codex_rollout;
 mod cursor_json;
 mod cursor_stream;
 mod cursor_tool;
+mod cursor_transcript;
+mod droid;
 mod generic;
+mod goose;
+mod grok;
+mod hermes;
+mod kimi;
+mod mini_swe_agent;
+mod opencode_export;
 mod opencode_run;
+mod openhands;
+mod pi;
 mod rovo_dev;
+mod search_replace;
+mod swe_agent;
+mod terminal_bench;
 
 pub(crate) use generic::Generic;
 
@@ -44,6 +65,8 @@ pub(crate) struct Format {
     pub(crate) open: fn() -> Box<dyn Adapter>,
     /// The format records tool calls at all.
     pub(crate) records_calls: bool,
+    /// Written from descriptions of the format: no real file was there to check it against.
+    pub(crate) experimental: bool,
 }
 
 /// All formats.
@@ -54,9 +77,34 @@ pub(crate) const FORMATS: &[Format] = &[
     claude_session::FORMAT,
     codex_exec::FORMAT,
     codex_exec_old::FORMAT,
+    codex_rollout::FORMAT,
     opencode_run::FORMAT,
     rovo_dev::FORMAT,
+    cursor_transcript::FORMAT,
+    opencode_export::FORMAT,
+    aider_chat::FORMAT,
+    aider_llm::FORMAT,
+    mini_swe_agent::FORMAT,
+    swe_agent::FORMAT,
+    openhands::FORMAT,
+    pi::FORMAT,
+    droid::FORMAT,
+    kimi::FORMAT,
+    grok::FORMAT,
+    hermes::FORMAT,
+    antigravity::FORMAT,
+    atif::FORMAT,
+    terminal_bench::FORMAT,
+    cline::FORMAT,
+    goose::FORMAT,
 ];
+
+/// The names of all formats that are read, as reports show them.
+pub fn format_names() -> Vec<&'static str> {
+    FORMATS.iter().map(|format| format.name).collect()
+}
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_agents;

@@ -32,17 +32,18 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(RovoDev::default()),
     records_calls: true,
+    experimental: false,
 };
 
 fn fit(body: &Body<'_>) -> Fit {
     let Body::Text(text) = body else {
-        return Fit::Inside;
+        return Fit::Follows;
     };
     let first = text.lines().next().unwrap_or_default();
     if is_ruler(first, b'#') || matches!(heading(first), Some(Heading::Call(_) | Heading::Return)) {
         Fit::Strong
     } else {
-        Fit::Inside
+        Fit::Follows
     }
 }
 
