@@ -5,6 +5,7 @@
 //! with other numbers.
 
 mod facts;
+mod harness;
 mod listen;
 pub mod prints;
 mod reading;
@@ -149,6 +150,11 @@ fn facts(
         reading = Reading::best(inputs, &own, starters, prompt)?;
         heard = reading.listen(inputs, rules, prompt)?;
     }
+    let faults = harness::faults(&heard, reading.comparison.as_ref());
+    if !faults.copied.is_empty() {
+        reading.without(inputs, &faults.copied, prompt);
+        heard = reading.listen(inputs, rules, prompt)?;
+    }
     let comparison = reading.comparison.take();
     let sources = &reading.sources;
 
@@ -176,7 +182,8 @@ fn facts(
             .gt
             .as_ref()
             .is_some_and(|gt| !gt.patch.problems.is_empty()),
-        preapplied_lines: sources.preapplied_lines,
+        preapplied_lines: sources.preapplied_lines.max(faults.preapplied),
+        harness_copy: !faults.copied.is_empty(),
         not_compared: sources.not_compared,
         ..Measures::default()
     };

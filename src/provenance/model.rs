@@ -103,6 +103,17 @@ pub struct Ledger {
     pub unrecorded: u64,
 }
 
+/// What the trace says of changes to GT files that the agent did not make.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    /// Files that `git status` listed as changed before any call could have changed them.
+    pub changed_before: Vec<String>,
+    /// Files that the last `git status` did not list, after which no call could have changed them unseen.
+    pub unchanged_at_the_end: Vec<String>,
+    /// Every call of the trace reads only, or is an edit whose content the trace holds.
+    pub all_explained: bool,
+}
+
 /// Provenance of one run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Provenance {
@@ -154,4 +165,7 @@ pub struct Provenance {
     /// `Inputs::lines`, sorted.
     #[serde(skip)]
     pub typed_lines: Vec<u32>,
+    /// What the agent did not do.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub environment: Environment,
 }

@@ -1,10 +1,11 @@
 //! From the stories of the lines to the numbers and lists of a [`Provenance`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ledger::{self, Origin};
 use super::lines::{Line, ShowingId};
-use super::model::{Exposure, Ledger, Provenance, UnseenLines};
+use super::model::{Environment, Exposure, Ledger, Provenance, UnseenLines};
+use super::paths::PathId;
 use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
 use crate::similarity::model::Ratio;
@@ -37,6 +38,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         unsearched: t.lines.unsearched,
         gt_outputs: t.gt_outputs.clone(),
         written_paths: t.changes.written(),
+        environment: environment(t),
         typed_lines: typed_lines(t),
     }
 }
@@ -47,6 +49,18 @@ fn typed_lines(t: &Tracker) -> Vec<u32> {
     let mut lines: Vec<u32> = typed.flat_map(|line| line.gt.iter().copied()).collect();
     lines.sort_unstable();
     lines
+}
+
+fn environment(t: &Tracker) -> Environment {
+    let names = |ids: &BTreeSet<PathId>| -> Vec<String> {
+        let paths = ids.iter().map(|id| t.changes.paths.get(*id).to_owned());
+        paths.collect()
+    };
+    Environment {
+        changed_before: names(&t.looks.before),
+        unchanged_at_the_end: names(&t.looks.absent_at_the_end()),
+        all_explained: t.looks.all_explained(),
+    }
 }
 
 /// The distinctive lines of the GT with that text.

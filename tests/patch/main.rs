@@ -12,6 +12,8 @@
 mod bases;
 #[cfg(unix)]
 mod compare;
+#[cfg(unix)]
+mod environment;
 mod fixture;
 #[cfg(unix)]
 mod hostile;
