@@ -18,6 +18,8 @@ mod fixture;
 #[cfg(unix)]
 mod hostile;
 #[cfg(unix)]
+mod left_behind;
+#[cfg(unix)]
 mod limits;
 #[cfg(unix)]
 mod neutral;
