@@ -120,6 +120,7 @@ pub(super) fn inputs_info(inputs: &RunInputs, sources: &Sources) -> InputsInfo {
         base_source: base.map(|base| base.source.name().to_owned()),
         prompt: inputs.prompt.as_ref().map(|p| p.label.clone()),
         facts: inputs.facts_file.as_ref().map(|p| p.display().to_string()),
+        left_behind: Vec::new(),
     }
 }
 

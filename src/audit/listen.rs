@@ -39,6 +39,8 @@ pub(super) struct Heard {
     pub(super) rules: EngineReport,
     /// Where the lines came from; `None` without a trace.
     pub(super) provenance: Option<Provenance>,
+    /// The trace itself has a beginning and an end, and every call its result, whatever the tree holds.
+    pub(super) trace_is_full: bool,
     /// The agent's added lines, with those that stand in the base marked.
     pub(super) added: Vec<AddedFile>,
 }
@@ -78,6 +80,7 @@ pub(super) fn listen(
             reasons: vec!["there is no trace".to_owned()],
             rules: finish(engine, marks),
             provenance: None,
+            trace_is_full: false,
             added,
         });
     }
@@ -98,6 +101,7 @@ pub(super) fn listen(
     let mut report_of_logs = read_traces(&logs, &mut shifted)?;
     let provenance = ears.tracker.finish();
     let rules = finish(ears.engine, marks);
+    let trace_is_full = report.coverage == Coverage::Full && rules.unclear_commands == 0;
     let (coverage, reasons) = coverage(&report, &provenance, rules.unclear_commands);
     let mut trace = report;
     trace.files.append(&mut report_of_logs.files);
@@ -107,6 +111,7 @@ pub(super) fn listen(
         reasons,
         rules,
         provenance: Some(provenance),
+        trace_is_full,
         added,
     })
 }

@@ -5,6 +5,8 @@
 //! with other numbers.
 
 mod facts;
+mod harness;
+mod left_behind;
 mod listen;
 pub mod prints;
 mod reading;
@@ -20,7 +22,7 @@ use std::collections::BTreeSet;
 use crate::Result;
 use crate::experiment::discover::RunInputs;
 use crate::report::Lang;
-use crate::report::model::{Detail, RunReport, ToolInfo};
+use crate::report::model::{Detail, InputsInfo, RunReport, ToolInfo};
 use crate::rules::RuleSet;
 use crate::similarity::blocks::blocks;
 use crate::verdict::judge::judge;
@@ -151,7 +153,13 @@ fn facts(
         reading = Reading::best(inputs, &own, starters, prompt)?;
         heard = reading.listen(inputs, rules, prompt)?;
     }
+    let faults = harness::faults(&heard, reading.comparison.as_ref());
+    if !faults.copied.is_empty() {
+        reading.without(inputs, &faults.copied, prompt);
+        heard = reading.listen(inputs, rules, prompt)?;
+    }
     let comparison = reading.comparison.take();
+    let left = left_behind::left_behind(inputs, &mut reading.sources, comparison.as_ref());
     let sources = &reading.sources;
 
     let content_unrecorded = match (&heard.provenance, &comparison) {
@@ -178,7 +186,8 @@ fn facts(
             .gt
             .as_ref()
             .is_some_and(|gt| !gt.patch.problems.is_empty()),
-        preapplied_lines: sources.preapplied_lines,
+        preapplied_lines: sources.preapplied_lines.max(faults.preapplied),
+        harness_copy: !faults.copied.is_empty(),
         not_compared: sources.not_compared,
         ..Measures::default()
     };
@@ -194,10 +203,14 @@ fn facts(
     let prints = Prints::new(lines, &heard.added, prompt, heard.provenance.as_ref());
     let mut problems = inputs.notes.clone();
     problems.extend(sources.problems.iter().cloned());
+    problems.extend(left.iter().map(left_behind::note));
     let facts = RunFacts {
         identity: RunIdentity::new(inputs),
         unchecked: facts::unchecked(inputs, sources, measures.coverage, &heard.reasons),
-        inputs: facts::inputs_info(inputs, sources),
+        inputs: InputsInfo {
+            left_behind: left,
+            ..facts::inputs_info(inputs, sources)
+        },
         measures,
         comparison,
         trace: heard.trace,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::harness;
 use super::listen::{Heard, listen, squeezed_lines};
 use super::sources::{self, Sources};
 use super::starter::{RunStarter, StarterCache};
@@ -75,6 +76,24 @@ impl Reading {
         let similarity = self.comparison.as_ref().map(|c| &c.similarity);
         let thousandths = |share: Option<f64>| (share.unwrap_or(0.0) * 1000.0) as u64;
         similarity.map_or((0, 0), |s| (thousandths(s.copy_score), s.u_ratio.num))
+    }
+
+    /// Takes files out of the patch and compares again: they are not the agent's.
+    pub(super) fn without(
+        &mut self,
+        inputs: &RunInputs,
+        files: &BTreeSet<String>,
+        prompt: Option<&str>,
+    ) {
+        if let Some(patch) = &mut self.sources.patch {
+            harness::take_out(patch, files);
+        }
+        let names: Vec<&str> = files.iter().map(String::as_str).collect();
+        self.sources.problems.push(format!(
+            "not the agent's, the full trace holds no writer: {} (taken out of the patch)",
+            names.join(", ")
+        ));
+        self.comparison = compare_with_gt(inputs, &self.sources, self.starter.as_ref(), prompt);
     }
 
     /// Reads the traces of the run.

@@ -11,6 +11,7 @@ pub mod diff;
 mod envelope;
 pub mod fit;
 pub mod forms;
+pub mod history;
 mod hunk;
 pub mod model;
 mod names;

@@ -98,6 +98,26 @@ impl Changes {
         self.undisturbed
     }
 
+    /// The files of the GT.
+    pub(super) fn gt_files(&self) -> impl Iterator<Item = (PathId, &str)> {
+        self.gt.iter().map(|id| (*id, self.paths.get(*id)))
+    }
+
+    /// The trace says all that this call may do to the tree.
+    pub(super) fn is_explained(&self, call: &Event) -> bool {
+        let tool = call.tool.as_deref().unwrap_or_default();
+        match call.channel {
+            Channel::Command => reads_only(&call.text),
+            Channel::ToolCall => tool_reads_only(tool),
+            Channel::Web => true,
+            Channel::Edit => {
+                let recorded = |op: EditOp| op != EditOp::Unrecorded;
+                !call.edits.is_empty() && call.edits.iter().all(|e| recorded(e.op))
+            }
+            _ => false,
+        }
+    }
+
     /// A call was made.
     pub(super) fn call(&mut self, event: &Event) {
         let tool = event.tool.as_deref().unwrap_or_default();

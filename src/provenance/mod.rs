@@ -13,6 +13,7 @@ mod changes;
 mod layers;
 mod ledger;
 mod lines;
+mod looks;
 pub mod model;
 mod needles;
 mod parts;

@@ -110,6 +110,17 @@ pub struct Ledger {
     pub unrecorded: u64,
 }
 
+/// What the trace says of changes to GT files that the agent did not make.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    /// Files that `git status` listed as changed before any call could have changed them.
+    pub changed_before: Vec<String>,
+    /// Files that the last `git status` did not list, after which no call could have changed them unseen.
+    pub unchanged_at_the_end: Vec<String>,
+    /// Every call of the trace reads only, or is an edit whose content the trace holds.
+    pub all_explained: bool,
+}
+
 /// Provenance of one run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Provenance {
@@ -161,4 +172,7 @@ pub struct Provenance {
     /// Paths (relative to the run where possible) that some call of the trace wrote.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub written_paths: Vec<String>,
+    /// What the agent did not do.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub environment: Environment,
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ledger::{self, Origin};
 use super::lines::{Line, ShowingId};
-use super::model::{Exposure, Ledger, Provenance, UnseenLines};
+use super::model::{Environment, Exposure, Ledger, Provenance, UnseenLines};
+use super::paths::PathId;
 use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
 use crate::similarity::model::Ratio;
@@ -37,7 +38,20 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         unsearched: t.lines.unsearched,
         gt_outputs: t.gt_outputs.clone(),
         written_paths: t.changes.written(),
+        environment: environment(t),
         typed_lines: typed_lines(t),
+    }
+}
+
+fn environment(t: &Tracker) -> Environment {
+    let names = |ids: &BTreeSet<PathId>| -> Vec<String> {
+        let paths = ids.iter().map(|id| t.changes.paths.get(*id).to_owned());
+        paths.collect()
+    };
+    Environment {
+        changed_before: names(&t.looks.before),
+        unchanged_at_the_end: names(&t.looks.absent_at_the_end()),
+        all_explained: t.looks.all_explained(),
     }
 }
 

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use super::changes::{Changes, cut};
 use super::layers::Layers;
 use super::lines::{Line, Lines, ShowingId};
+use super::looks::{Looks, status_list};
 use super::model::{AddedFile, Inputs, Provenance};
 use super::needles::NeedleId;
 use super::paths::Paths;
@@ -59,6 +60,7 @@ impl From<&DistinctiveLine> for GtLine {
 pub struct Tracker {
     pub(super) lines: Lines,
     pub(super) changes: Changes,
+    pub(super) looks: Looks,
     pub(super) showings: Vec<Showing>,
     pub(super) gt_paths: Vec<String>,
     pub(super) gt_lines: Vec<GtLine>,
@@ -83,6 +85,7 @@ impl Tracker {
         let mut tracker = Self {
             lines,
             changes: Changes::new(paths, gt),
+            looks: Looks::default(),
             showings: Vec::new(),
             gt_paths: inputs.gt_paths.to_vec(),
             gt_lines: inputs.lines.iter().map(GtLine::from).collect(),
@@ -167,6 +170,7 @@ impl Tracker {
     fn output(&mut self, event: &Event) {
         self.outputs = true;
         self.changes.result(event);
+        self.look(event);
         let mut hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
         let of_gt = |id: &NeedleId| {
             let line = self.lines.get(*id);
@@ -187,6 +191,16 @@ impl Tracker {
             hits.into_iter().partition(|id| self.is_own(*id, &scope));
         self.read_back(&own);
         self.showed(event, &foreign, scope == Scope::Report);
+    }
+
+    /// A whole list of the changed files says of the others that they are unchanged.
+    fn look(&mut self, event: &Event) {
+        let Some(list) = status_list(event) else {
+            return;
+        };
+        let changes = &self.changes;
+        let files = changes.gt_files();
+        self.looks.look(list, files, changes.undisturbed());
     }
 
     /// The output shows the line in the agent's own tree.
@@ -279,6 +293,7 @@ impl EventSink for Tracker {
         if event.channel.is_call() {
             self.calls = true;
             self.changes.call(event);
+            self.looks.call(self.changes.is_explained(event));
         }
         match event.channel {
             Channel::Prompt if event.actor == Actor::Main => self.prompted(&event.text),

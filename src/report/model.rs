@@ -55,6 +55,22 @@ pub struct InputsInfo {
     pub prompt: Option<String>,
     /// Where the task facts were read from.
     pub facts: Option<String>,
+    /// Stashes, dropped commits and branches of the run that hold lines of the GT.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<LeftBehind>,
+}
+
+/// A commit of the run that is not its work and holds lines of the GT.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftBehind {
+    /// What names it: `stash@{0}`, `HEAD@{2}`, `refs/heads/x`, or `dropped commit`.
+    pub name: String,
+    /// The commit, in hexadecimal digits.
+    pub commit: String,
+    /// Distinctive lines of the GT in files that differ from the base.
+    pub gt_lines: u64,
+    /// How many of them the final tree has too.
+    pub in_patch: u64,
 }
 
 /// The verdict in words, for people. Not part of the JSON.

@@ -12,9 +12,13 @@
 mod bases;
 #[cfg(unix)]
 mod compare;
+#[cfg(unix)]
+mod environment;
 mod fixture;
 #[cfg(unix)]
 mod hostile;
+#[cfg(unix)]
+mod left_behind;
 #[cfg(unix)]
 mod limits;
 #[cfg(unix)]

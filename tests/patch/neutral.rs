@@ -157,3 +157,52 @@ fn a_nested_repository_is_work_and_a_submodule_is_not() {
     assert!(agent.patch.files.is_empty());
     assert_eq!(agent.flags.submodules, 1);
 }
+
+#[test]
+fn what_a_checkout_expands_or_encodes_is_no_work() {
+    if !super::git_available() {
+        return;
+    }
+    let bench = Bench::new();
+    let base = bench.base();
+    write(
+        &base,
+        ".gitattributes",
+        "*.id ident\n*.u16 working-tree-encoding=UTF-16\n*.enc filter=crypt\n",
+    );
+    write(&base, "a.id", "// $Id$\none\n");
+    write(&base, "changed.id", "// $Id$\none\n");
+    write(&base, "a.enc", "plain\n");
+    // As git stores it: the attribute is not applied by these tests' git when it adds.
+    write(&base, "b.txt", "one\ntwo\n");
+    commit(&base, "attributes");
+    let run = bench.run();
+    std::fs::remove_dir_all(&run).unwrap();
+    bench.copy_to_run();
+    let id = "0123456789012345678901234567890123456789";
+    write(&run, "a.id", format!("// $Id: {id} $\none\n"));
+    write(&run, "changed.id", format!("// $Id: {id} $\ntwo\n"));
+    write(&run, "a.enc", b"\x01\x02\x03");
+    let utf16: Vec<u8> = "one\ntwo\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    write(&run, "b.txt", [&[0xff, 0xfe][..], &utf16].concat());
+    let agent = bench.read();
+    assert_eq!(
+        brief(&agent.patch),
+        [
+            entry("a.enc", Modified, 1, 1),
+            entry("changed.id", Modified, 1, 1)
+        ]
+    );
+    assert_eq!(agent.flags.keywords, ["a.id", "changed.id"]);
+    assert_eq!(agent.flags.encoded, ["b.txt"]);
+    assert_eq!(agent.flags.filtered, ["a.enc"]);
+    assert!(
+        agent
+            .problems
+            .iter()
+            .any(|p| p.contains("filter in .gitattributes"))
+    );
+}

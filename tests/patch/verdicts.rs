@@ -218,6 +218,14 @@ const HISTORIES: &[(&str, super::states::Hide)] = &[
         let text = std::fs::read_to_string(run.join("src/fresh.rs")).unwrap();
         write(run, "src/fresh.rs", format!("\u{feff}{text}"));
     }),
+    ("in another encoding", |run| {
+        for name in ["src/a.txt", "src/fresh.rs", "build/hidden.rs"] {
+            let text = std::fs::read_to_string(run.join(name)).unwrap();
+            let bytes = text.encode_utf16().flat_map(u16::to_le_bytes);
+            let bytes: Vec<u8> = [0xff, 0xfe].into_iter().chain(bytes).collect();
+            write(run, name, bytes);
+        }
+    }),
     ("executable", |run| {
         use std::os::unix::fs::PermissionsExt;
         let mode = PermissionsExt::from_mode(0o755);

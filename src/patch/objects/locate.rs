@@ -13,6 +13,9 @@ const MAX_FOLDERS: usize = 32;
 /// Largest `.git` file, `alternates` file or loose ref that is read.
 const MAX_SMALL_FILE: u64 = 64 << 10;
 
+/// Deepest folder that is listed below `refs` or `logs`.
+const MAX_DEPTH: usize = 16;
+
 /// The git directory of a run, shown to lie inside of it.
 #[derive(Debug, Clone)]
 pub struct GitDir {
@@ -60,6 +63,26 @@ impl GitDir {
     /// True when the git directory holds a directory of this name, not behind a link.
     pub(super) fn has_dir(&self, name: &str) -> bool {
         plain_path(&self.path, Path::new(name)).is_ok_and(|p| p.is_dir())
+    }
+
+    /// The regular files below a folder of the git directory, by their names in it, sorted; at most `limit` are
+    /// listed. No link is followed.
+    pub(in crate::patch) fn files_below(&self, folder: &str, limit: usize) -> Vec<String> {
+        let Ok(top) = plain_path(&self.path, Path::new(folder)) else {
+            return Vec::new();
+        };
+        let walk = walkdir::WalkDir::new(top)
+            .sort_by_file_name()
+            .max_depth(MAX_DEPTH);
+        let files = walk
+            .into_iter()
+            .flatten()
+            .filter(|e| e.file_type().is_file());
+        let names = files.filter_map(|e| {
+            let name = e.path().strip_prefix(&self.path).ok()?;
+            Some(name.to_str()?.replace('\\', "/"))
+        });
+        names.take(limit).collect()
     }
 
     /// The own object folder and its alternates, as far as they lie in the run. What is refused goes to

@@ -7,8 +7,8 @@
 //! HEAD, refs and reflogs are read as plain files. Every object is hashed and compared with its name. The
 //! index, attributes, ignore files and configuration of the run are never read.
 //!
-//! What happens with unusual repositories (`tests/patch/objects.rs` and `hostile.rs` show it, all but the
-//! two minutes' wait):
+//! What happens with unusual repositories (`tests/patch/objects.rs`, `hostile.rs` and `verdicts.rs` show it, all but
+//! the two minutes' wait):
 //!
 //! | what | what happens |
 //! |---|---|
@@ -30,6 +30,7 @@
 //! | a tree that contains itself many times over | refused above 2,000,000 entries |
 //! | git hangs | ended after 120 s without an answer |
 //! | `.git` owned by another user | read; there is no ownership check to fail |
+//! | stashes, dropped commits, branches | read for lines of the GT, as evidence; never work (`patch::history`) |
 //! | no git program, no `.git` | "history unreadable": plain base tree, or base unknown |
 //!
 //! Why the git program and not a library: it is needed for the benchmark anyway, reads every pack version and

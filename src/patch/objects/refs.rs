@@ -68,7 +68,7 @@ fn find_packed(text: &BString, name: &str) -> Option<Oid> {
 }
 
 /// The commit that a short name stands for: as given, a tag, a branch, a branch of a remote.
-pub(super) fn find(git: &GitDir, name: &str) -> Option<Oid> {
+pub(in crate::patch) fn find(git: &GitDir, name: &str) -> Option<Oid> {
     let candidates = [
         name.to_owned(),
         format!("refs/{name}"),
@@ -86,7 +86,12 @@ pub(super) fn find(git: &GitDir, name: &str) -> Option<Oid> {
 /// The reflog of HEAD, oldest entry first; an error in words when there is none or it is too long. The
 /// agent can rewrite it: it is a hint, never proof.
 pub fn head_reflog(git: &GitDir) -> Result<Vec<ReflogEntry>, String> {
-    let text = git.read("logs/HEAD", MAX_REFLOG)?;
+    reflog(git, "logs/HEAD")
+}
+
+/// Any reflog, by the name of its file below the git directory.
+pub(in crate::patch) fn reflog(git: &GitDir, file: &str) -> Result<Vec<ReflogEntry>, String> {
+    let text = git.read(file, MAX_REFLOG)?;
     Ok(text.lines().filter_map(parse_entry).collect())
 }
 

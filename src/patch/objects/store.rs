@@ -15,7 +15,8 @@ use crate::patch::tree::ReadError;
 const MAX_RESTARTS: u32 = 50;
 
 /// Takes the number of an object in a list and its content, and says whether to go on.
-pub(super) type Take<'a> = dyn FnMut(usize, Result<Vec<u8>, ReadError>) -> ControlFlow<()> + 'a;
+pub(in crate::patch) type Take<'a> =
+    dyn FnMut(usize, Result<Vec<u8>, ReadError>) -> ControlFlow<()> + 'a;
 
 type TakeAnswer<'a> = dyn FnMut(usize, &Oid, Result<Answer, ReadError>) -> ControlFlow<()> + 'a;
 
@@ -148,6 +149,38 @@ impl ObjectStore {
         self.one(&asked, Want::Size, u64::MAX).ok().map(|a| a.id)
     }
 
+    /// The names of loose objects, sorted; at most `limit`.
+    pub(in crate::patch) fn loose(&self, limit: usize) -> Vec<Oid> {
+        let mut found = Vec::new();
+        for folder in self.git.object_folders(&mut Vec::new()) {
+            for number in 0..=u8::MAX {
+                let prefix = format!("{number:02x}");
+                let entries = std::fs::read_dir(folder.join(&prefix))
+                    .into_iter()
+                    .flatten();
+                let left = limit.saturating_sub(found.len());
+                found.extend(entries.flatten().take(left).filter_map(|entry| {
+                    let name = entry.file_name().into_string().ok()?;
+                    Oid::parse(format!("{prefix}{name}").as_bytes())
+                }));
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// Those of these objects that are commits.
+    pub(in crate::patch) fn commits_among(&self, ids: &[Oid]) -> Vec<Oid> {
+        let mut found = Vec::new();
+        self.stream(Want::Size, ids, u64::MAX, &mut |_, id, answer| {
+            if answer.is_ok_and(|answer| answer.kind == "commit") {
+                found.push(*id);
+            }
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
     /// The contents of many objects of one kind, in order, many at a time, until `take` breaks off.
     /// `take` may use this store too.
     pub(super) fn read_many(&self, ids: &[Oid], kind: &str, limit: u64, take: &mut Take<'_>) {
@@ -160,7 +193,7 @@ impl ObjectStore {
     }
 
     /// The contents of many blobs; those above the limit are not unpacked.
-    pub(super) fn read_blobs(&self, ids: &[Oid], limit: u64, take: &mut Take<'_>) {
+    pub(in crate::patch) fn read_blobs(&self, ids: &[Oid], limit: u64, take: &mut Take<'_>) {
         let mut small = Vec::new();
         let mut places = Vec::new();
         self.stream(Want::Size, ids, limit, &mut |place, id, answer| {

@@ -105,7 +105,8 @@ impl Builder {
             old_path: (status != FileStatus::Added).then_some(old),
             new_path: (status != FileStatus::Deleted).then_some(new),
             status,
-            binary: self.binary,
+            // Whoever writes both wants the text overlooked.
+            binary: self.binary && self.hunks.is_empty(),
             hunks: self.hunks,
         }
     }

@@ -300,3 +300,18 @@ proptest! {
         prop_assert!(lines <= text.lines().count());
     }
 }
+
+#[test]
+fn a_file_that_claims_to_be_binary_and_has_lines_is_text() {
+    let text = b"diff --git a/x b/x\n--- a/x\n+++ b/x\nGIT binary patch\nliteral 2\nKcmZ\n\n@@ -1 +1,2 @@\n one\n+two\n";
+    let patch = parse(text);
+    let file = &patch.files[0];
+    assert!(!file.binary);
+    assert_eq!(file.added().count(), 1);
+}
+
+#[test]
+fn a_file_under_two_names_without_hunks_is_written_with_both() {
+    let patch = parse(b"diff --git a/x b/yy\n--- a/x\n+++ b/yy\n");
+    assert_eq!(parse(&crate::patch::render(&patch)), patch);
+}

@@ -6,6 +6,7 @@
 //! apart from work and counted in [`TreeFlags`].
 
 mod changes;
+mod filters;
 mod ignore;
 mod neutral;
 pub mod range;
@@ -19,6 +20,7 @@ use bstr::{BStr, BString, ByteSlice};
 use serde::Serialize;
 
 use self::changes::{Change, Comparison};
+use self::filters::Filters;
 use self::walk::{FoundKind, Keep, Walked};
 use super::apply::apply;
 use super::base::{Base, BaseInfo};
@@ -32,6 +34,13 @@ use crate::Result;
 pub struct TreeFlags {
     /// Files whose line ends were converted as a whole; compared after undoing that.
     pub line_ends: Vec<BString>,
+    /// Files that are in UTF-16 where the base has plain text; compared after decoding.
+    pub encoded: Vec<BString>,
+    /// Files in which a checkout expanded `$Id$`; compared after undoing that.
+    pub keywords: Vec<BString>,
+    /// Changed files for which the `.gitattributes` of the base name a filter, which is never run: their
+    /// content on disk may differ from the base without any work.
+    pub filtered: Vec<BString>,
     /// Files that are a Git LFS pointer on one side and its content on the other.
     pub lfs: Vec<BString>,
     /// Links of the base that a copy replaced by what they lead to, or dropped since they lead nowhere.
@@ -125,6 +134,10 @@ impl TreeFlags {
             &self.coarse,
             "files are so different that parts count as replaced as a whole",
         );
+        say(
+            &self.filtered,
+            "changed files have a filter in .gitattributes, which is not run; they may look changed without being so",
+        );
         say(&self.special, "sockets, pipes or devices were not opened");
         say(&self.unreadable, "files could not be read or compared");
         say(
@@ -172,8 +185,17 @@ impl<'a> Maker<'a> {
         let changes = comparison.run();
         let changes = renames::pair(changes, self.base, &self.walked, &self.gt);
         let mut files: Vec<FilePatch> = changes.iter().filter_map(|c| self.file(c)).collect();
+        self.note_filters(&files);
         files.sort_by(|a, b| a.path().cmp(b.path()));
         files
+    }
+
+    /// Notes changed files that the base's attributes say are filtered at checkout.
+    fn note_filters(&mut self, files: &[FilePatch]) {
+        let filters = Filters::of(self.base);
+        let changed = files.iter().filter(|f| f.status == FileStatus::Modified);
+        let filtered = changed.filter(|f| filters.apply(f.path().as_bstr()));
+        self.flags.filtered = filtered.map(|f| f.path().clone()).collect();
     }
 
     /// The patch of one change; `None` when it turns out to be no work.
@@ -205,7 +227,19 @@ impl<'a> Maker<'a> {
             }
         };
         let mut new = new;
+        // A new file is decoded too: nothing hides in another encoding.
+        let marked = new.starts_with(b"\xff\xfe") || new.starts_with(b"\xfe\xff");
+        if (file.old_path.is_some() || marked)
+            && let Some(decoded) = neutral::without_encoding(&old, &new)
+        {
+            self.flags.encoded.push(path.clone());
+            new = decoded;
+        }
         if file.old_path.is_some() && file.new_path.is_some() {
+            if let Some(plain) = neutral::without_keywords(&old, &new) {
+                self.flags.keywords.push(path.clone());
+                new = plain;
+            }
             if let Some(converted) = neutral::with_line_ends_of(&old, &new) {
                 self.flags.line_ends.push(path.clone());
                 new = converted;

@@ -1,4 +1,5 @@
-//! Differences that are no work: line ends that a checkout or copy changed, large-file pointers.
+//! Differences that are no work: what a checkout or copy changed (line ends, expanded keywords, the encoding),
+//! large-file pointers.
 
 use bstr::ByteSlice;
 use memchr::{memchr, memchr_iter};
@@ -31,6 +32,65 @@ pub(super) fn with_line_ends_of(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
         (1.., 0) if new_lf > new_crlf => Some(new.replace("\r\n", "\n").replace("\n", "\r\n")),
         _ => None,
     }
+}
+
+/// What `ident` in `.gitattributes` makes git expand at checkout.
+const KEYWORD: &[u8] = b"$Id$";
+
+/// `new` with its expanded keywords as they stand in `old`: `$Id: 0123… $` becomes `$Id$`. `None` when there
+/// is none, or the base does not have the keyword.
+pub(super) fn without_keywords(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
+    if !old.contains_str(KEYWORD) || !new.contains_str("$Id: ") {
+        return None;
+    }
+    let mut out = Vec::with_capacity(new.len());
+    let mut rest = new;
+    let mut found = false;
+    while let Some((before, after)) = rest.split_once_str("$Id: ") {
+        out.extend_from_slice(before);
+        let line = after.lines_with_terminator().next().unwrap_or_default();
+        let name = line
+            .split_once_str(" $")
+            .filter(|(name, _)| is_object_name(name));
+        if let Some((name, _)) = name {
+            out.extend_from_slice(KEYWORD);
+            rest = after.get(name.len() + 2..).unwrap_or_default();
+            found = true;
+        } else {
+            out.extend_from_slice(b"$Id: ");
+            rest = after;
+        }
+    }
+    out.extend_from_slice(rest);
+    found.then_some(out)
+}
+
+/// Only what git itself writes there is undone; anything else is somebody's text.
+fn is_object_name(text: &[u8]) -> bool {
+    matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// `new` in UTF-8, when it is UTF-16 and `old` is plain text: what `working-tree-encoding` in `.gitattributes`
+/// makes of a file at checkout.
+pub(super) fn without_encoding(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
+    if memchr(0, old).is_some() || !new.len().is_multiple_of(2) {
+        return None;
+    }
+    let (little, text) = match new {
+        [0xff, 0xfe, text @ ..] => (true, text),
+        [0xfe, 0xff, text @ ..] => (false, text),
+        // Without a mark: plain text in two bytes has a NUL in every pair.
+        [0, b, ..] if *b != 0 => (false, new),
+        [b, 0, ..] if *b != 0 => (true, new),
+        _ => return None,
+    };
+    let units = text.chunks_exact(2).map(|pair| match *pair {
+        [a, b] if little => u16::from_le_bytes([a, b]),
+        [a, b] => u16::from_be_bytes([a, b]),
+        _ => 0,
+    });
+    let decoded: Result<String, _> = char::decode_utf16(units).collect();
+    decoded.ok().map(String::into_bytes)
 }
 
 /// Longest pointer file of Git LFS, in bytes.
@@ -71,6 +131,39 @@ mod tests {
         ] {
             let got = with_line_ends_of(old.as_bytes(), new.as_bytes());
             assert_eq!(got, want.map(|w| w.as_bytes().to_vec()), "{old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn keywords() {
+        let id = "0123456789012345678901234567890123456789";
+        let new = format!("// $Id: {id} $\n$Id: mine $\nx\n$Id: {id} $");
+        let want = "// $Id$\n$Id: mine $\nx\n$Id$";
+        let got = without_keywords(b"// $Id$\n", new.as_bytes());
+        assert_eq!(got.as_deref(), Some(want.as_bytes()));
+        assert_eq!(without_keywords(b"nothing", new.as_bytes()), None);
+        assert_eq!(without_keywords(b"$Id$", b"$Id: mine $ $Id: "), None);
+    }
+
+    #[test]
+    fn encodings() {
+        let text = "one\ntwo \u{e9}\u{1f600}\n";
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let little: Vec<u8> = units.iter().flat_map(|u| u.to_le_bytes()).collect();
+        let big: Vec<u8> = units.iter().flat_map(|u| u.to_be_bytes()).collect();
+        for (mark, bytes) in [
+            (&[0xff, 0xfe][..], &little),
+            (&[0xfe, 0xff], &big),
+            (&[], &little),
+            (&[], &big),
+        ] {
+            let new = [mark, bytes].concat();
+            let got = without_encoding(b"old\n", &new);
+            assert_eq!(got.as_deref(), Some(text.as_bytes()));
+            assert_eq!(without_encoding(b"\0old", &new), None);
+        }
+        for new in [&b"plain"[..], b"\xff\xfe\x00\xd8", b"\xff\xfex", b""] {
+            assert_eq!(without_encoding(b"old", new), None);
         }
     }
 
