@@ -268,6 +268,11 @@ fn remarks(sweep: &SweepSummary, style: Style, out: &mut dyn Write) -> io::Resul
         style,
         out,
     )?;
+    small_matches(sweep, style, out)
+}
+
+fn small_matches(sweep: &SweepSummary, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let lang = style.lang;
     let small = sweep.small_matches.iter().map(|s| {
         let agent = name(Some(&s.agent));
         match lang {
