@@ -265,6 +265,8 @@ mod tests {
                     event: None,
                     line: None,
                     command: None,
+                    gt_lines: 0,
+                    imported: false,
                 })
                 .into(),
             written_paths: vec!["b".into()],

@@ -87,7 +87,11 @@ impl Terminal {
                 fs::rename(partial, path).map_err(|e| Error::io(path, e))?;
             }
             Ok(whole)
-        })();
+        })()
+        .map_err(|error: anyhow::Error| match error.downcast::<io::Error>() {
+            Ok(error) => Error::io(path, error).into(),
+            Err(error) => error,
+        });
         if regular && !matches!(grown, Ok(true)) {
             // A half report would be taken for a whole one.
             let _ = fs::remove_file(partial);

@@ -153,7 +153,11 @@ impl Plan {
 }
 
 fn identified(found: &Found, config: usize, of: &Config, choice: &Choice<'_>) -> Planned {
-    let shown = found.path.display().to_string();
+    // The path of another machine stays as it was written.
+    let here = found.problem.is_none() || found.path.exists();
+    let full = std::path::absolute(&found.path).ok().filter(|_| here);
+    let full = full.unwrap_or_else(|| found.path.clone());
+    let shown = full.display().to_string();
     let name = RunName::parse(base_name(&shown));
     let mut planned = Planned {
         head: EntryHead {

@@ -318,7 +318,7 @@ mod tests {
         let selection = select(&[root.to_owned()], None).unwrap();
         assert_eq!(
             names(&selection),
-            ["T1-codex-long-20260101", "K3-A2-short-v2", "odd"]
+            ["T1-codex-long-20260101", "odd", "K3-A2-short-v2"]
         );
         let run = root.join("T1-codex-long-20260101");
         let twice = select(&[run.clone(), run.join(".")], None).unwrap();

@@ -57,22 +57,35 @@ fn counts(sums: &Sums<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
     let (tasks, agents) = (sweep.task_names().len(), sweep.agent_names().len());
-    write!(
-        out,
-        "{BOLD}{} {}{BOLD:#}",
-        s.runs,
-        lang.pick("runs", "次运行")
-    )?;
     let of = match lang {
-        Lang::En => format!(" of {tasks} tasks by {agents} agents"),
+        Lang::En => format!(
+            " of {} by {}",
+            number(tasks as u64, "task"),
+            number(agents as u64, "agent")
+        ),
         Lang::Zh => format!("，{tasks} 个任务，{agents} 个代理"),
     };
-    write!(out, "{of}: {}", shown.join(", "))?;
+    let runs = count_runs(s.runs, lang);
+    write!(out, "{BOLD}{runs}{BOLD:#}{of}: {}", shown.join(", "))?;
     if sweep.excluded > 0 {
         let word = lang.pick("marked as excluded", "已被剔除");
         write!(out, " ({} {word})", sweep.excluded)?;
     }
     writeln!(out)
+}
+
+fn count_runs(runs: u64, lang: Lang) -> String {
+    match lang {
+        Lang::En => number(runs, "run"),
+        Lang::Zh => format!("{runs} 次运行"),
+    }
+}
+
+fn number(count: u64, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        count => format!("{count} {thing}s"),
+    }
 }
 
 /// The letters of a cell.
@@ -168,13 +181,8 @@ fn coverage(sweep: &SweepSummary, lang: Lang, out: &mut dyn Write) -> io::Result
                 words.join(", ")
             }
         };
-        let runs = lang.pick("runs", "次运行");
-        writeln!(
-            out,
-            "  {}: {} {runs}, {words}",
-            name(agent.agent.as_deref()),
-            agent.runs
-        )?;
+        let runs = count_runs(agent.runs, lang);
+        writeln!(out, "  {}: {runs}, {words}", name(agent.agent.as_deref()))?;
     }
     Ok(())
 }
@@ -260,6 +268,11 @@ fn remarks(sweep: &SweepSummary, style: Style, out: &mut dyn Write) -> io::Resul
         style,
         out,
     )?;
+    small_matches(sweep, style, out)
+}
+
+fn small_matches(sweep: &SweepSummary, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let lang = style.lang;
     let small = sweep.small_matches.iter().map(|s| {
         let agent = name(Some(&s.agent));
         match lang {
