@@ -9,7 +9,11 @@ use std::path::Path;
 use trace_audit::trace::event::Coverage;
 
 /// What some formats cannot show, or cannot show to be whole.
-const NOT_FULL: &[(&str, Coverage)] = &[("cursor-json", Coverage::SummaryOnly)];
+const NOT_FULL: &[(&str, Coverage)] = &[
+    ("chat", Coverage::Partial),
+    ("cursor-json", Coverage::SummaryOnly),
+    ("gemini-chat", Coverage::Partial),
+];
 
 /// How a sample is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -60,6 +60,8 @@ fn fit(body: &Body<'_>) -> Fit {
     // Dotted types and `message.parts` belong to agents that use the same keys.
     let foreign = kind.contains('.')
         || record.has("projectHash")
+        || record.has("exitCode")
+        || record.get("systemPayload").is_some()
         || record.at(&["message", "parts"]).is_some();
     let by_kind = match kind {
         "summary" => record.has("leafUuid"),

@@ -8,6 +8,9 @@
 use super::detect::{Body, Fit};
 use super::step::Steps;
 
+mod attachments;
+mod chat;
+mod chat_message;
 mod claude_message;
 mod claude_session;
 mod claude_stream;
@@ -15,11 +18,18 @@ mod codex_exec;
 mod codex_exec_old;
 mod codex_items;
 mod codex_rollout;
+mod copilot;
 mod cursor_json;
 mod cursor_stream;
 mod cursor_tool;
+mod gemini_chat;
+mod gemini_parts;
+mod gemini_stream;
 mod generic;
+mod inspect;
 mod opencode_run;
+mod qwen_chat;
+mod qwen_stream;
 
 pub(crate) use generic::Generic;
 
@@ -57,6 +67,14 @@ pub(crate) const FORMATS: &[Format] = &[
     codex_exec_old::FORMAT,
     codex_rollout::FORMAT,
     opencode_run::FORMAT,
+    gemini_stream::FORMAT,
+    gemini_chat::FORMAT,
+    qwen_stream::FORMAT,
+    qwen_chat::FORMAT,
+    copilot::FORMAT,
+    inspect::FORMAT,
+    // Last: agents with a format of their own use the same keys.
+    chat::FORMAT,
 ];
 
 /// The names of all formats that are read, as reports show them.
