@@ -22,6 +22,9 @@ const SECTIONS: [&str; 7] = [
     "samples",
     "events",
 ];
+/// A member of documents that are one record: a sample of Inspect, whose messages refer to attachments
+/// behind them.
+const WHOLE: &[u8] = b"epoch";
 /// The section must begin within that many bytes; otherwise the object is one record.
 pub(crate) const MAX_HEAD: usize = 1 << 20;
 
@@ -80,6 +83,9 @@ pub(crate) fn section_ahead(bytes: &[u8], from: usize) -> Ahead {
                 Ahead::Nothing
             };
         };
+        if member.key == WHOLE {
+            return Ahead::Nothing;
+        }
         let unfinished = match member.section(bytes) {
             Some(Ok((name, first))) => return Ahead::Section(name, first),
             Some(Err(())) => true,
@@ -272,6 +278,7 @@ mod tests {
             (r#"{"messages":["a"]}"#, Ahead::Nothing),
             (r#"{"messages":{"a":[{}]}}"#, Ahead::Nothing),
             (r#"{"message":{"content":[{}]}}"#, Ahead::Nothing),
+            (r#"{"epoch":1,"messages":[{}]}"#, Ahead::Nothing),
             (r#"{"a":1}"#, Ahead::Nothing),
             (r#"{"a":1,"#, Ahead::More(6)),
             (r#"{"a":"x"#, Ahead::More(1)),

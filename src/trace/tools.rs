@@ -43,15 +43,8 @@ pub(crate) fn call(tool: &str, args: &Json<'_>) -> Call {
         restated: false,
     };
     if let Some(command) = shell_command(&name, args) {
-        let edits = patch_text::heredoc(&command).map_or_else(Vec::new, patch_text::file_edits);
-        if edits.is_empty() {
-            call.channel = Channel::Command;
-            call.text = command;
-        } else {
-            call.channel = Channel::Edit;
-            call.text = new_texts(&edits);
-            call.edits = edits;
-        }
+        call.channel = Channel::Command;
+        call.text = command;
     } else if let Some(edits) = file_edits(&name, args) {
         call.channel = Channel::Edit;
         call.text = if edits.iter().all(|edit| edit.op == EditOp::Unrecorded) {
@@ -272,18 +265,6 @@ mod tests {
             "ls",
         ),
         ("shell", r#""{\"command\":\"ls\"}""#, Command, "ls"),
-        (
-            "exec_command",
-            r#"{"cmd":"cd /w && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF\n"}"#,
-            Edit,
-            "x\n",
-        ),
-        (
-            "exec_command",
-            r#"{"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF\ngit log"}"#,
-            Command,
-            "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF\ngit log",
-        ),
         (
             "write_stdin",
             r#"{"session_id":1,"chars":"git log\n"}"#,

@@ -18,6 +18,7 @@ To add a format: a function that takes a path and returns a Count, and a line in
 import json
 import re
 import sys
+import zipfile
 from collections import Counter, defaultdict
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -41,7 +42,7 @@ class Count:
 # What the tools of all agents do. A tool that is not here is `other`.
 KINDS = {
     **dict.fromkeys("Bash bash shell command_execution exec_command shell_command local_shell run_shell_command Execute Shell run_terminal run_terminal_cmd shell_exec".split(), "commands"),
-    **dict.fromkeys("WebFetch WebSearch webfetch web_fetch web_search google_web_search".split(), "web"),
+    **dict.fromkeys("WebFetch WebSearch webfetch web_fetch web_search google_web_search web_browser_go".split(), "web"),
     **dict.fromkeys("edit_file Edit Write MultiEdit NotebookEdit edit write file_change apply_patch replace write_file".split(), "edits"),
 }
 
@@ -492,6 +493,126 @@ def antigravity(path):
     return count
 
 
+# ---- Gemini CLI, Qwen Code -----------------------------------------------------------------------
+
+def gemini_stream(path):
+    count, speaking = Count(), False
+    for record in values(path):
+        kind = record["type"]
+        delta = kind == "message" and record["role"] == "assistant"
+        # Pieces of one message follow each other.
+        count.said += delta and not speaking
+        speaking = delta
+        count.prompts += kind == "message" and record["role"] == "user"
+        if kind == "tool_use":
+            count.call(record["tool_name"])
+        count.outputs += kind == "tool_result"
+    return count
+
+
+def gemini_chat(path):
+    """The last record of each id holds everything; results come in the call and behind it."""
+    last, nameless = {}, []
+    for record in values(path):
+        for message in [record, *listed(get(record, "messages")), *listed(get(record, "$set", "messages")), *listed(record.get("history"))]:
+            if message.get("id"):
+                last[message["id"]] = message
+            elif "role" in message:
+                nameless.append(message)
+    count, answered = Count(), set()
+    for message in [*last.values(), *nameless]:
+        who = message.get("type") or message.get("role")
+        content = message.get("content", message.get("parts"))
+        texts = [content] if isinstance(content, str) else [p.get("text") for p in listed(content)]
+        for text in texts:
+            if not blank(text):
+                count.said += who in ("gemini", "model")
+                count.prompts += who == "user" and not text.startswith("<session_context>")
+        for call in listed(message.get("toolCalls")):
+            count.call(call["name"])
+            answered.add(call["id"])
+            count.outputs += bool(call.get("result"))
+        for part in listed(content):
+            response = get(part, "functionResponse", "id")
+            if response and response not in answered:
+                answered.add(response)
+                count.outputs += 1
+    return count
+
+
+def qwen_chat(path):
+    count = Count()
+    for record in values(path):
+        for part in listed(get(record, "message", "parts")):
+            if "functionCall" in part:
+                count.call(part["functionCall"]["name"])
+            elif "functionResponse" in part:
+                count.outputs += 1
+            elif not blank(part.get("text")) and not part.get("thought"):
+                count.said += record["type"] == "assistant"
+                count.prompts += record["type"] == "user" and record.get("subtype") != "notification" and not part["text"].startswith("<system-reminder>")
+    return count
+
+
+# ---- Copilot CLI --------------------------------------------------------------------------------
+
+def copilot(path):
+    count, calls, seen = Count(), set(), set()
+    for record in values(path):
+        data, kind = record.get("data", {}), record["type"]
+        # The same id and content is the same record.
+        same = (record.get("id"), kind, str(data.get("content")), str(data.get("result")))
+        if record.get("ephemeral") or same in seen:
+            continue
+        seen.add(same)
+        count.prompts += kind == "user.message" and not blank(data.get("content"))
+        count.said += kind == "assistant.message" and not blank(data.get("content"))
+        count.outputs += kind == "tool.execution_complete"
+        requests = data["toolRequests"] if kind == "assistant.message" else [data] if kind == "tool.execution_start" else []
+        for request in requests:
+            if request["toolCallId"] not in calls:
+                calls.add(request["toolCallId"])
+                count.call(request.get("name") or request.get("toolName"))
+    return count
+
+
+# ---- chat messages ------------------------------------------------------------------------------
+
+def messages(count, conversation):
+    for message in conversation:
+        role, content = message["role"], message.get("content", message.get("message"))
+        texts = [content] if isinstance(content, str) else [b.get("text") for b in listed(content) if b.get("type") == "text"]
+        said = sum(not blank(t) for t in texts)
+        count.said += said if role == "assistant" else 0
+        count.prompts += said if role == "user" else 0
+        count.outputs += role == "tool"
+        for call in listed(message.get("tool_calls")):
+            function = call["function"]
+            count.call(function if isinstance(function, str) else function["name"])
+        # A tool of the model's provider: call and result in the content.
+        for block in listed(content):
+            if get(block, "type") == "tool_use":
+                count.call(block["name"])
+                count.outputs += "result" in block
+    return count
+
+
+def chat(path):
+    return messages(Count(), [r for r in values(path) if "role" in r])
+
+
+def inspect(path):
+    if zipfile.is_zipfile(path):
+        archive = zipfile.ZipFile(path)
+        samples = [json.loads(archive.read(n)) for n in archive.namelist() if n.startswith("samples/")]
+    else:
+        samples = json.loads(Path(path).read_text())["samples"]
+    count = Count()
+    for sample in samples:
+        messages(count, sample["messages"])
+    return count
+
+
 # ---- which file is what -------------------------------------------------------------------------
 
 def sidecar(_path):
@@ -507,8 +628,14 @@ FORMATS = [
     (r"claude-stream/.*", "claude-stream", claude),
     (r"codex-exec/gen_codex_exec_0\.(29|42)\.0\.jsonl", "codex-exec-old", codex_exec_old),
     (r"codex-exec/.*", "codex-exec", codex_exec),
-    (r"codex-rollout/agentsessions_codex__schema_drift\.jsonl", "?", None),
+    (r"codex-rollout/agentsessions_codex__schema_drift\.jsonl", "chat+codex-rollout", chat),
     (r"codex-rollout/.*", "codex-rollout", codex_rollout),
+    (r"gemini/gen_gemini_0\.61_stream\.jsonl", "gemini-stream", gemini_stream),
+    (r"gemini/.*", "gemini-chat", gemini_chat),
+    (r"qwen/gen_qwen_stream\.jsonl", "qwen-stream", claude),
+    (r"qwen/.*", "qwen-chat", qwen_chat),
+    (r"copilot/.*", "copilot", copilot),
+    (r"inspect/.*", "inspect", inspect),
     (r"opencode/gen_opencode_1\.18_run\.jsonl", "opencode-run", opencode_run),
     (r"opencode/gen_opencode_1\.18_export\.json", "opencode-export", opencode_export),
     # The store keeps every message and part in a file of its own.
@@ -532,6 +659,8 @@ FORMATS = [
 # Files in which every id and text was replaced by the same words, so that a script cannot tell what
 # repeats what: counted by hand.
 BY_HAND = {
+    # Texts: lines 9 and 12, and under the replaced id one alone and one beside a thought.
+    "copilot/agentsessions_copilot__small.jsonl": Count(commands=1, other=1, outputs=2, said=4, prompts=2),
     # Prompts: line 7, the queued one, and one under the replaced id.
     "claude-session/agentsessions_claude__small.jsonl": Count(commands=2, other=1, outputs=3, said=6, prompts=3),
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use trace_audit::trace::event::{Actor, Channel, Coverage, EditOp, Event};
+use trace_audit::trace::event::{Actor, Channel, Coverage, Event};
 
 use crate::support::{read_paths, real_traces};
 
@@ -182,85 +182,149 @@ fn the_stream_and_the_session_of_one_run_are_one_run() {
     assert_eq!(report.coverage, Coverage::Full, "{:?}", report.reasons);
 }
 
-/// The commands of the script that every agent was given, in its own words.
-const SCRIPT: [&str; 6] = [
-    "git status --short; ls -la; cat README.md",
-    "git log --oneline --all --graph --color=always",
-    r"printf '\033[31mred\033[0m \r\n'; printf '\x80\xff\xfe raw bytes\n'",
-    "git show origin/main -- calc.py",
-    "seq 1 20000",
-    "python3 -c 'from calc import total; print(total([1,2,3]))' && git diff && false",
+/// A step of the script that every agent was given: its name, and how it is recognised.
+type Step = (&'static str, fn(&Event) -> bool);
+
+fn is_command(event: &Event, command: &str) -> bool {
+    event.channel == Channel::Command
+        && (event.text == command || event.text.ends_with(&format!("; {command}")))
+}
+
+fn edits(event: &Event, path: &str) -> bool {
+    // Some tools take paths below the working directory.
+    event.channel == Channel::Edit
+        && event.edits.iter().all(|edit| edit.path.ends_with(path))
+        && event.edits.len() == 1
+}
+
+const SHOW: &str = "git show origin/main -- calc.py";
+
+const SCRIPT: [Step; 11] = [
+    ("look", |e| {
+        is_command(e, "git status --short; ls -la; cat README.md")
+    }),
+    ("history", |e| {
+        is_command(e, "git log --oneline --all --graph --color=always")
+    }),
+    ("bytes", |e| {
+        is_command(
+            e,
+            r"printf '\033[31mred\033[0m \r\n'; printf '\x80\xff\xfe raw bytes\n'",
+        )
+    }),
+    ("show", |e| is_command(e, SHOW)),
+    // Agents without a tool for it used curl.
+    ("fetch", |e| {
+        matches!(e.channel, Channel::Web | Channel::Command) && e.text.contains("pull/102.patch")
+    }),
+    ("download", |e| {
+        e.channel == Channel::Command && e.text.contains("pull/102.diff -o /srv/demo/pr.diff")
+    }),
+    ("count", |e| is_command(e, "seq 1 20000")),
+    // Agents without sub-agents said so.
+    ("delegate", |e| {
+        is_command(e, "echo nosub")
+            || (e.channel == Channel::ToolCall && e.text.contains("explore the repo history"))
+    }),
+    ("edit", |e| edits(e, "calc.py") && !edits(e, "test_calc.py")),
+    ("write", |e| edits(e, "test_calc.py")),
+    ("test", |e| {
+        is_command(
+            e,
+            "python3 -c 'from calc import total; print(total([1,2,3]))' && git diff && false",
+        )
+    }),
 ];
+
+/// Steps that a file does not hold, and why.
+const LACKS: &[(&str, &str)] = &[
+    // The model's first answer was lost by the agent.
+    ("qwen/gen_qwen_stream.jsonl", "look"),
+    ("qwen/gen_qwen_chat_", "look"),
+    // Its patch went to a shell that knows no such command.
+    ("copilot/", "write"),
+];
+
+/// Files of the script, except those of agents that were given a shorter one.
+fn scripted() -> Vec<&'static str> {
+    let rows = rows().into_iter();
+    rows.filter(|row| row.file.contains("/gen_") && row.format != "sidecar")
+        .filter(|row| {
+            !["__subagents__", "_result.json"]
+                .iter()
+                .any(|part| row.file.contains(part))
+        })
+        .map(|row| row.file)
+        .filter(|file| !SHORTER.iter().any(|folder| file.starts_with(folder)))
+        .collect()
+}
+
+/// Agents with a shorter script of their own.
+const SHORTER: &[&str] = &["aider/", "mini-swe-agent/"];
 
 #[test]
 fn the_scripted_scenario_is_read_alike_in_every_format() {
     let Some(dir) = real_traces() else { return };
-    for name in [
-        "claude-stream/gen_claude_1.0.128_stream.jsonl",
-        "claude-stream/gen_claude_latest_stream.jsonl",
-        "claude-stream/gen_claude_latest_partial.jsonl",
-        "claude-session/gen_claude__808c9c5f-78a9-406b-8436-ac4bd9e45d22.jsonl",
-        "claude-session/gen_claude1__ebaf4a22-895c-4f7f-a17f-a4a17634c564.jsonl",
-        "codex-exec/gen_codex_exec_0.29.0.jsonl",
-        "codex-exec/gen_codex_exec_0.42.0.jsonl",
-        "codex-exec/gen_codex_exec_0.49.0.jsonl",
-        "codex-exec/gen_codex_exec_0.80.0.jsonl",
-        "codex-exec/gen_codex_exec_latest.jsonl",
-        "codex-rollout/gen_rollout-2026-11-29T17-51-01-1ae4ab90-d22d-41d8-8bf7-96187fccbb78.jsonl",
-        "codex-rollout/gen_rollout-2026-11-29T18-01-32-01a22878-27a0-7252-b47b-d5dd37c353d8.jsonl",
-        "codex-rollout/gen_rollout-2026-11-29T17-51-03-01a2286e-8bd5-7b20-af79-390c5c52c795.jsonl",
-        "codex-rollout/gen_rollout-2026-11-29T17-51-04-01a2286e-9322-7d50-ba23-c4397b5c6b48.jsonl",
-        "codex-rollout/gen_latest_rollout-2026-11-29T17-51-07-01a2286e-9bdc-7352-bb7a-16fc8821e2f1.jsonl",
-        "opencode/gen_opencode_1.18_run.jsonl",
-        "opencode/gen_opencode_1.18_export.json",
-    ] {
+    let files = scripted();
+    assert!(files.len() >= 22, "{files:?}");
+    let mut wrong = Vec::new();
+    for name in files {
         let (events, _) = read_paths(&[dir.join(name)]);
-        for command in SCRIPT {
-            let found = events.iter().filter(|event| {
-                event.channel == Channel::Command
-                    && (event.text == command || event.text.ends_with(&format!("; {command}")))
-            });
-            assert_eq!(found.count(), 1, "{name}: {command}");
+        for (step, is_step) in SCRIPT {
+            let lacks = LACKS
+                .iter()
+                .any(|(file, lacks)| name.starts_with(file) && *lacks == step);
+            // The sub-agent of some runs has steps of its own.
+            let found = events.iter().filter(|event| event.actor == Actor::Main);
+            let found = found.filter(|event| is_step(event)).count();
+            if found != usize::from(!lacks) {
+                wrong.push(format!("{name}: {step} {found} times"));
+            }
         }
-        let outputs = events
-            .iter()
-            .filter(|event| event.channel == Channel::Output);
-        for output in outputs.clone() {
-            assert!(output.answers.is_some(), "{name}: {}", output.text);
+        let is_output = |event: &&Event| event.channel == Channel::Output;
+        for output in events.iter().filter(is_output) {
+            if output.answers.is_none() {
+                wrong.push(format!(
+                    "{name}: an output without its call: {}",
+                    output.text
+                ));
+            }
         }
-        let shown = outputs.filter(|event| event.text.contains("index 4ec4e03..c52e4fd"));
+        let shown = events.iter().filter(is_output);
+        let shown = shown.filter(|event| event.text.contains("index 4ec4e03..c52e4fd"));
         let behind: BTreeSet<&str> = shown
             .filter_map(|event| event.answers.as_deref())
             .map(|call| call.text.as_str())
             .collect();
-        assert!(behind.contains(SCRIPT[3]), "{name}: {behind:?}");
-        let edits: Vec<_> = events.iter().flat_map(|event| &event.edits).collect();
-        // Some tools take paths below the working directory.
-        let paths: Vec<_> = edits
-            .iter()
-            .map(|edit| edit.path.trim_start_matches("/srv/demo/work/"))
-            .collect();
-        assert_eq!(paths, ["calc.py", "test_calc.py"], "{name}");
-        if edits[0].op != EditOp::Unrecorded {
-            assert_eq!(
-                edits[0].new.as_deref().map(str::trim_end),
-                Some("    for i in range(len(xs)):")
-            );
-            assert!(
-                edits[1].new.as_deref().unwrap().ends_with("== 6  # 求和\n"),
-                "{name}"
-            );
+        if !behind.contains(SHOW) {
+            wrong.push(format!("{name}: what it showed is behind {behind:?}"));
         }
-        let last = events
+        let written: Vec<_> = events
             .iter()
-            .rfind(|event| event.actor == Actor::Main)
-            .unwrap();
-        assert_eq!(last.channel, Channel::Result, "{name}");
-        assert!(
-            last.text.contains("matches upstream commit (#102). 完成。"),
-            "{name}"
-        );
+            .flat_map(|event| &event.edits)
+            .filter_map(|edit| edit.new.as_deref())
+            .collect();
+        let expected = ["    for i in range(len(xs)):", "== 6  # 求和"];
+        for (new, end) in written.iter().zip(expected) {
+            if !new.trim_end().ends_with(end) {
+                wrong.push(format!("{name}: wrote {new}"));
+            }
+        }
+        let last = events.iter().rfind(|event| {
+            event.actor == Actor::Main
+                && matches!(event.channel, Channel::Assistant | Channel::Result)
+        });
+        let said = last.is_some_and(|event| {
+            event.channel == Channel::Result
+                && event
+                    .text
+                    .contains("matches upstream commit (#102). 完成。")
+        });
+        if !said {
+            wrong.push(format!("{name}: the last word is {last:?}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// mini-swe-agent knows one tool, and Aider none: their scripts are shorter. They have no steps for a

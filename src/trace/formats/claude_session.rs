@@ -66,7 +66,9 @@ fn fit(body: &Body<'_>) -> Fit {
             .iter()
             .any(|key| record.has(key))
         || kind == "message"
-        || (kind == "system" && record.has("id") && !record.has("uuid"));
+        || (kind == "system" && record.has("id") && !record.has("uuid"))
+        || record.has("exitCode")
+        || record.get("systemPayload").is_some();
     let by_kind = match kind {
         "summary" => record.has("leafUuid"),
         "file-history-snapshot" => record.has("snapshot"),

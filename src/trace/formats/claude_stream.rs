@@ -5,7 +5,7 @@
 //! message again. Records of a sub-agent carry the id of the call that started it.
 
 use super::claude_message::{self, Around};
-use super::{Adapter, Format};
+use super::{Adapter, Format, qwen_stream};
 use crate::trace::detect::{Body, Fit};
 use crate::trace::event::Channel;
 use crate::trace::json::Json;
@@ -40,12 +40,10 @@ fn fit(body: &Body<'_>) -> Fit {
     let Some(record) = body.json() else {
         return Fit::No;
     };
-    let Some(kind) = record.str("type") else {
-        return Fit::No;
-    };
-    if record.has("sessionId") || record.get("parentUuid").is_some() {
+    if !is_record(record) || qwen_stream::is_qwen(record) {
         return Fit::No;
     }
+    let kind = record.str("type").unwrap_or_default();
     let session = record.str("session_id").is_some();
     let marked = record.get("parent_tool_use_id").is_some() || record.str("uuid").is_some();
     match kind {
@@ -56,7 +54,8 @@ fn fit(body: &Body<'_>) -> Fit {
         "assistant" | "user" => {
             let message = record.get("message");
             let own = message.is_some_and(|m| m.str("id").is_some() && m.has("model"));
-            Fit::by(message.is_some() && (marked || own), message.is_some())
+            let strong = message.is_some() && (marked || own) && !qwen_stream::is_either(record);
+            Fit::by(strong, message.is_some())
         }
         "result" => {
             let keys = ["total_cost_usd", "num_turns", "permission_denials", "uuid"];
@@ -70,8 +69,13 @@ fn fit(body: &Body<'_>) -> Fit {
     }
 }
 
+/// Has a type and is no record of the session store.
+pub(super) fn is_record(record: &Json<'_>) -> bool {
+    record.str("type").is_some() && !record.has("sessionId") && record.get("parentUuid").is_none()
+}
+
 #[derive(Default)]
-struct ClaudeStream {
+pub(super) struct ClaudeStream {
     /// Of the last record that names one.
     session: String,
     cwd: Option<String>,

@@ -7,6 +7,7 @@ use super::codex_rollout::{CodexRollout, unknown};
 use crate::trace::event::{Channel, Outcome};
 use crate::trace::json::{self, Json};
 use crate::trace::outcome;
+use crate::trace::patch_text;
 use crate::trace::seen::hash_of;
 use crate::trace::shell_words::command_of_argv;
 use crate::trace::step::{Answer, Call, Envelope, Place, Steps, What};
@@ -91,8 +92,18 @@ fn qualified(namespace: Option<&str>, name: &str) -> String {
     }
 }
 
-fn call(rollout: &mut CodexRollout, item: &Json<'_>, call: Call, out: &mut Steps) {
+fn call(rollout: &mut CodexRollout, item: &Json<'_>, mut call: Call, out: &mut Steps) {
     rollout.acts(out);
+    // A patch handed to the shell goes to the edit tool and never to a shell.
+    let patch = Some(&call).filter(|call| call.channel == Channel::Command);
+    if let Some(patch) = patch.and_then(|call| patch_text::heredoc(&call.text)) {
+        let edits = patch_text::file_edits(patch);
+        if !edits.is_empty() {
+            call.channel = Channel::Edit;
+            call.text = tools::new_texts(&edits);
+            call.edits = edits;
+        }
+    }
     let id = item.first_str(&["call_id"]).map(str::to_owned);
     if let Some(id) = &id {
         rollout.calls.insert(hash_of(&**id), 0);

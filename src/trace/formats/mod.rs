@@ -12,7 +12,10 @@ mod aider_chat;
 mod aider_llm;
 mod antigravity;
 mod atif;
+mod attachments;
 mod blocks;
+mod chat;
+mod chat_message;
 mod claude_message;
 mod claude_session;
 mod claude_stream;
@@ -21,21 +24,28 @@ mod codex_exec;
 mod codex_exec_old;
 mod codex_items;
 mod codex_rollout;
+mod copilot;
 mod cursor_json;
 mod cursor_stream;
 mod cursor_tool;
 mod cursor_transcript;
 mod droid;
+mod gemini_chat;
+mod gemini_parts;
+mod gemini_stream;
 mod generic;
 mod goose;
 mod grok;
 mod hermes;
+mod inspect;
 mod kimi;
 mod mini_swe_agent;
 mod opencode_export;
 mod opencode_run;
 mod openhands;
 mod pi;
+mod qwen_chat;
+mod qwen_stream;
 mod rovo_dev;
 mod search_replace;
 mod swe_agent;
@@ -97,6 +107,14 @@ pub(crate) const FORMATS: &[Format] = &[
     terminal_bench::FORMAT,
     cline::FORMAT,
     goose::FORMAT,
+    gemini_stream::FORMAT,
+    gemini_chat::FORMAT,
+    qwen_stream::FORMAT,
+    qwen_chat::FORMAT,
+    copilot::FORMAT,
+    inspect::FORMAT,
+    // Last: agents with a format of their own use the same keys.
+    chat::FORMAT,
 ];
 
 /// The names of all formats that are read, as reports show them.

@@ -126,7 +126,8 @@ fn sessions_do_not_share_ids() {
 #[test]
 fn a_session_that_goes_on_behind_its_end_has_none() {
     let more = command("completed", "item_7", "ls", "a");
-    let whole = trace(&[]);
+    let said = command("completed", "item_1", "pwd", "/w");
+    let whole = trace(&[said]);
     assert_eq!(read(&whole).1.coverage, Coverage::Full);
     let (_, report) = read(&format!("{whole}\n{more}"));
     assert_eq!(report.coverage, Coverage::Partial);
