@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::coverage::{self, Facts};
 use super::event::EventSink;
+use super::formats::FORMATS;
 use super::input::{self, Digesting};
 use super::linker::Linker;
 use super::problem::Problem;
@@ -32,16 +33,25 @@ pub fn read_traces(files: &[TraceFile], sink: &mut dyn EventSink) -> Result<Trac
     Ok(read_streams(files.iter().zip(opened), sink))
 }
 
+/// Reads one trace from memory. With the name of a format, every record is taken for one of that format,
+/// whatever it holds: that is how each adapter is shown input of any kind.
+pub fn read_bytes(bytes: &[u8], format: Option<&str>, sink: &mut dyn EventSink) -> TraceReport {
+    let file = TraceFile {
+        path: "-".into(),
+        label: "-".to_owned(),
+    };
+    let mut run = Run::new(sink);
+    run.forced = format.and_then(|name| FORMATS.iter().position(|format| format.name == name));
+    run.file(&file, Some(bytes));
+    run.finish()
+}
+
 /// Reads streams that are open already; `None` for something that is no file.
 pub(crate) fn read_streams<'f, R: Read>(
     files: impl IntoIterator<Item = (&'f TraceFile, Option<R>)>,
     sink: &mut dyn EventSink,
 ) -> TraceReport {
-    let mut run = Run {
-        linker: Linker::default(),
-        sink,
-        files: Vec::new(),
-    };
+    let mut run = Run::new(sink);
     for (file, stream) in files {
         run.file(file, stream);
     }
@@ -79,9 +89,20 @@ struct Run<'s> {
     linker: Linker,
     sink: &'s mut dyn EventSink,
     files: Vec<TraceFileReport>,
+    /// Index of the format that every record is taken for.
+    forced: Option<usize>,
 }
 
-impl Run<'_> {
+impl<'s> Run<'s> {
+    fn new(sink: &'s mut dyn EventSink) -> Self {
+        Self {
+            linker: Linker::default(),
+            sink,
+            files: Vec::new(),
+            forced: None,
+        }
+    }
+
     fn file(&mut self, file: &TraceFile, stream: Option<impl Read>) {
         let index = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         self.linker.start_file(index);
@@ -138,7 +159,7 @@ impl Run<'_> {
 
     fn records(&mut self, text: impl Read, report: &mut TraceFileReport) -> io::Result<()> {
         let mut reader = Reader::new(text);
-        let mut records = Records::new(&mut self.linker, self.sink);
+        let mut records = Records::new(&mut self.linker, self.sink, self.forced);
         let result = records.read_all(&mut reader);
         records.end();
         report.records = records.count();

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use super::detect::{Body, Detector};
 use super::event::EventSink;
 use super::formats::{Adapter, FORMATS, Generic};
-use super::json;
+use super::json::{self, Json};
 use super::linker::Linker;
 use super::mend::mend;
 use super::problem::Problem;
@@ -33,11 +33,16 @@ pub(crate) struct Records<'r> {
 }
 
 impl<'r> Records<'r> {
-    pub(crate) fn new(linker: &'r mut Linker, sink: &'r mut dyn EventSink) -> Self {
+    /// Starts a file; every record is taken for one of the `forced` format, if there is one.
+    pub(crate) fn new(
+        linker: &'r mut Linker,
+        sink: &'r mut dyn EventSink,
+        forced: Option<usize>,
+    ) -> Self {
         Self {
             linker,
             sink,
-            detector: Detector::default(),
+            detector: Detector::new(forced),
             adapters: FORMATS.iter().map(|_| None).collect(),
             generic: Generic,
             found: Vec::new(),
@@ -115,6 +120,10 @@ impl<'r> Records<'r> {
 
     /// Hands a record to the adapter of its format and the steps to the linker.
     fn record(&mut self, span: &Span, body: &Body<'_>) {
+        if body.json().is_some_and(is_own_report) {
+            self.number = self.number.saturating_add(1);
+            return self.linker.problem(Problem::OwnReport, span.piece.line);
+        }
         let chosen = self.detector.choose(body);
         if chosen != self.current {
             self.flush(false);
@@ -192,6 +201,14 @@ impl<'r> Records<'r> {
             (true, false, _) => "text".to_owned(),
         }
     }
+}
+
+/// What this program wrote: a report, or events. It speaks of another trace and is no evidence here.
+fn is_own_report(record: &Json<'_>) -> bool {
+    let schema = record.str("schema");
+    let event = ["trace", "line", "event", "channel", "actor", "text"];
+    schema.is_some_and(|schema| schema.starts_with("trace-audit/"))
+        || event.iter().all(|key| record.get(key).is_some())
 }
 
 /// The bytes as text. The strict check is several times faster than the lossy one.

@@ -127,7 +127,7 @@ fn sessions_do_not_share_ids() {
 fn a_session_that_goes_on_behind_its_end_has_none() {
     let more = command("completed", "item_7", "ls", "a");
     let said = command("completed", "item_1", "pwd", "/w");
-    let whole = trace(&[&said]);
+    let whole = trace(&[said]);
     assert_eq!(read(&whole).1.coverage, Coverage::Full);
     let (_, report) = read(&format!("{whole}\n{more}"));
     assert_eq!(report.coverage, Coverage::Partial);
