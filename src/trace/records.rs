@@ -1,6 +1,7 @@
 //! The records of one file: parsed, given to the adapter of their format, and linked.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use super::detect::{Body, Detector};
@@ -11,12 +12,10 @@ use super::linker::Linker;
 use super::mend::mend;
 use super::problem::Problem;
 use super::reader::{Cut, Reader, Span};
-use super::step::{Envelope, Place, Steps};
+use super::step::{Envelope, Place, Step, Steps, What};
 
 /// The records of one file on their way to the linker.
-pub(crate) struct Records<'r> {
-    linker: &'r mut Linker,
-    sink: &'r mut dyn EventSink,
+pub(crate) struct Records {
     detector: Detector,
     /// One adapter per entry of [`FORMATS`], opened when first needed.
     adapters: Vec<Option<Box<dyn Adapter>>>,
@@ -28,20 +27,32 @@ pub(crate) struct Records<'r> {
     /// JSON of no known format was met.
     strange: bool,
     steps: Steps,
+    /// Steps of the last record that were not linked yet.
+    queue: VecDeque<Step>,
     /// Records so far.
     number: u32,
 }
 
-impl<'r> Records<'r> {
+/// Where the events go.
+pub(crate) struct Out<'o> {
+    pub(crate) linker: &'o mut Linker,
+    pub(crate) sink: &'o mut dyn EventSink,
+}
+
+/// How far the reading of a file has come.
+pub(crate) enum Progress {
+    /// It goes on.
+    More,
+    /// It goes on, and just named a sub-agent, whose steps may stand in a file of their own.
+    Child(String),
+    /// There is nothing more.
+    End,
+}
+
+impl Records {
     /// Starts a file; every record is taken for one of the `forced` format, if there is one.
-    pub(crate) fn new(
-        linker: &'r mut Linker,
-        sink: &'r mut dyn EventSink,
-        forced: Option<usize>,
-    ) -> Self {
+    pub(crate) fn new(forced: Option<usize>) -> Self {
         Self {
-            linker,
-            sink,
             detector: Detector::new(forced),
             adapters: FORMATS.iter().map(|_| None).collect(),
             generic: Generic,
@@ -49,31 +60,47 @@ impl<'r> Records<'r> {
             current: None,
             strange: false,
             steps: Steps::default(),
+            queue: VecDeque::new(),
             number: 0,
         }
     }
 
-    /// Reads to the end of the stream.
-    pub(crate) fn read_all(&mut self, reader: &mut Reader<impl Read>) -> io::Result<()> {
-        while let Some(span) = reader.next_span()? {
-            let text = text_of(reader.bytes(&span));
-            let line = match span.cut {
-                Cut::Line => Some(json::parse(&text)),
+    /// Reads the next record, up to the step that names a sub-agent.
+    pub(crate) fn read_next(
+        &mut self,
+        reader: &mut Reader<impl Read>,
+        out: &mut Out<'_>,
+    ) -> io::Result<Progress> {
+        while let Some(step) = self.queue.pop_front() {
+            let child = match &step.what {
+                What::ChildName { name, .. } => Some(name.clone()),
                 _ => None,
             };
-            if matches!(line, Some(Err(_))) {
-                reader.take_apart(&span);
-                continue;
-            }
-            if matches!(text, Cow::Owned(_)) {
-                self.linker.problem(Problem::NotUtf8, span.piece.line);
-            }
-            match line {
-                Some(Ok(value)) => self.record(&span, &Body::Json(value)),
-                _ => self.odd_record(&span, &text),
+            out.linker.take(step, out.sink);
+            if let Some(name) = child {
+                return Ok(Progress::Child(name));
             }
         }
-        Ok(())
+        let Some(span) = reader.next_span()? else {
+            return Ok(Progress::End);
+        };
+        let text = text_of(reader.bytes(&span));
+        let line = match span.cut {
+            Cut::Line => Some(json::parse(&text)),
+            _ => None,
+        };
+        if matches!(line, Some(Err(_))) {
+            reader.take_apart(&span);
+            return Ok(Progress::More);
+        }
+        if matches!(text, Cow::Owned(_)) {
+            out.linker.problem(Problem::NotUtf8, span.piece.line);
+        }
+        match line {
+            Some(Ok(value)) => self.record(&span, &Body::Json(value), out),
+            _ => self.odd_record(&span, &text, out),
+        }
+        Ok(Progress::More)
     }
 
     /// Records so far.
@@ -82,51 +109,51 @@ impl<'r> Records<'r> {
     }
 
     /// Everything but a line that parses.
-    fn odd_record(&mut self, span: &Span, text: &str) {
+    fn odd_record(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
         let problem = match span.cut {
-            Cut::Line | Cut::Value => return self.value(span, text),
+            Cut::Line | Cut::Value => return self.value(span, text, out),
             Cut::Text if is_scalar(text) => Problem::BareScalar,
             Cut::Text => Problem::TextLine,
             Cut::Broken => Problem::Broken,
             Cut::Unfinished => Problem::CutShort,
             Cut::TooLong => Problem::TooLong,
         };
-        self.linker.problem(problem, span.piece.line);
-        self.record(span, &Body::Text(Cow::Borrowed(text)));
+        out.linker.problem(problem, span.piece.line);
+        self.record(span, &Body::Text(Cow::Borrowed(text)), out);
     }
 
     /// A balanced value, which may still be refused by the parser.
-    fn value(&mut self, span: &Span, text: &str) {
+    fn value(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
         if let Ok(value) = json::parse(text) {
-            return self.record(span, &Body::Json(value));
+            return self.record(span, &Body::Json(value), out);
         }
         let mended = mend(text);
         match json::parse(&mended.text) {
             Ok(value) => {
                 if mended.deep {
-                    self.linker.problem(Problem::TooDeep, span.piece.line);
+                    out.linker.problem(Problem::TooDeep, span.piece.line);
                 }
                 if mended.values || !mended.deep {
-                    self.linker.problem(Problem::Mended, span.piece.line);
+                    out.linker.problem(Problem::Mended, span.piece.line);
                 }
-                self.record(span, &Body::Json(value));
+                self.record(span, &Body::Json(value), out);
             }
             Err(_) => {
-                self.linker.problem(Problem::Broken, span.piece.line);
-                self.record(span, &Body::Text(Cow::Borrowed(text)));
+                out.linker.problem(Problem::Broken, span.piece.line);
+                self.record(span, &Body::Text(Cow::Borrowed(text)), out);
             }
         }
     }
 
     /// Hands a record to the adapter of its format and the steps to the linker.
-    fn record(&mut self, span: &Span, body: &Body<'_>) {
+    fn record(&mut self, span: &Span, body: &Body<'_>, out: &mut Out<'_>) {
         if body.json().is_some_and(is_own_report) {
             self.number = self.number.saturating_add(1);
-            return self.linker.problem(Problem::OwnReport, span.piece.line);
+            return out.linker.problem(Problem::OwnReport, span.piece.line);
         }
         let chosen = self.detector.choose(body);
         if chosen != self.current {
-            self.flush(false);
+            self.flush(false, out);
             self.current = chosen;
         }
         self.number = self.number.saturating_add(1);
@@ -141,7 +168,7 @@ impl<'r> Records<'r> {
                 if !self.found.contains(&index) {
                     self.found.push(index);
                 }
-                self.linker.format_records_calls(format.records_calls);
+                out.linker.format_records_calls(format.records_calls);
                 if let Some(slot) = self.adapters.get_mut(index) {
                     let adapter = slot.get_or_insert_with(|| (format.open)());
                     adapter.record(body, &mut self.steps);
@@ -150,39 +177,41 @@ impl<'r> Records<'r> {
             None => {
                 if body.json().is_some() {
                     self.strange = true;
-                    self.linker.problem(Problem::UnknownFormat, span.piece.line);
+                    out.linker.problem(Problem::UnknownFormat, span.piece.line);
                 }
                 self.generic.record(body, &mut self.steps);
             }
         }
-        self.link();
+        self.queue.extend(self.steps.drain());
     }
 
     /// Lets the current adapter say what it holds back.
-    fn flush(&mut self, end: bool) {
+    fn flush(&mut self, end: bool, out: &mut Out<'_>) {
         let current = self.current.and_then(|index| self.adapters.get_mut(index));
         if let Some(Some(adapter)) = current {
             adapter.flush(end, &mut self.steps);
-            self.link();
+            self.link(out);
         }
     }
 
     /// The file ends: every adapter says what it holds back, the current one last.
-    pub(crate) fn end(&mut self) {
+    pub(crate) fn end(&mut self, out: &mut Out<'_>) {
         let current = self.current;
         for index in self.found.clone() {
             if Some(index) != current {
                 self.current = Some(index);
-                self.flush(true);
+                self.flush(true, out);
             }
         }
         self.current = current;
-        self.flush(true);
+        self.flush(true, out);
     }
 
-    fn link(&mut self) {
-        for step in self.steps.drain() {
-            self.linker.take(step, self.sink);
+    /// Links what was held back.
+    fn link(&mut self, out: &mut Out<'_>) {
+        let held = self.queue.drain(..).chain(self.steps.drain());
+        for step in held.collect::<Vec<_>>() {
+            out.linker.take(step, out.sink);
         }
     }
 

@@ -248,6 +248,16 @@ fn sub_agents_fifty_deep_in_files_of_their_own() {
         panic!("the command is a sub-agent's");
     };
     assert_eq!(id, "agent50");
+    // What a sub-agent did stands where its parent names it, before the parent's next step.
+    let at = |text: &str| events.iter().position(|event| event.text == text).unwrap();
+    assert!(at("git log --all") < at("Done 0."));
+    assert!(at("Done 10.") < at("Done 9.") && at("level 9") < at("level 10"));
+    let ids: Vec<_> = events.iter().take(100).map(|event| event.id).collect();
+    assert!(ids.is_sorted(), "{ids:?}");
+    let all: std::collections::BTreeSet<_> = events.iter().map(|event| event.id).collect();
+    assert_eq!(all.len(), events.len());
+    let counted: u64 = report.files.iter().map(|file| file.events).sum();
+    assert_eq!(counted, events.len() as u64);
     assert_eq!(depth(&events, id), DEEP);
     // Without the last one, that one is missing.
     let (_, report) = read_paths(&paths[..DEEP]);

@@ -72,6 +72,13 @@ fn fit(body: &Body<'_>) -> Fit {
     Fit::strong_if(!foreign && (by_kind || tree))
 }
 
+/// The sub-agent of a file that begins with that record.
+pub(super) fn child_name<'j>(first: &'j Json<'_>) -> Option<&'j str> {
+    first
+        .str("agentId")
+        .filter(|_| first.is_true("isSidechain"))
+}
+
 #[derive(Default)]
 struct ClaudeSession {
     /// Of the last record that names one.

@@ -6,6 +6,7 @@
 //! missing), inventing structure is not.
 
 use super::detect::{Body, Fit};
+use super::json::Json;
 use super::step::Steps;
 
 mod attachments;
@@ -76,6 +77,11 @@ pub(crate) const FORMATS: &[Format] = &[
     // Last: agents with a format of their own use the same keys.
     chat::FORMAT,
 ];
+
+/// The sub-agent whose steps a file holds that begins with that record.
+pub(crate) fn child_name<'j>(first: &'j Json<'_>) -> Option<&'j str> {
+    claude_session::child_name(first).or_else(|| codex_rollout::child_name(first))
+}
 
 /// The names of all formats that are read, as reports show them.
 pub fn format_names() -> Vec<&'static str> {
