@@ -143,7 +143,8 @@ impl<R: Read> Buffer<R> {
                 self.in_indent = true;
             }
             b' ' | b'\t' => self.indent += usize::from(self.in_indent),
-            _ => {}
+            b'\r' | 0 => {}
+            _ => self.in_indent = false,
         }
         self.pos = (self.pos + 1).min(self.filled);
     }
@@ -178,6 +179,11 @@ impl<R: Read> Buffer<R> {
     /// White space at the start of the line of the position.
     pub(crate) fn indent(&self) -> usize {
         self.indent
+    }
+
+    /// Nothing but white space stands between the start of the line and the position.
+    pub(crate) fn starts_line(&self) -> bool {
+        self.in_indent
     }
 
     /// Offset of the position in the stream.

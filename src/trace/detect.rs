@@ -32,6 +32,8 @@ impl<'a> Body<'a> {
 pub(crate) enum Fit {
     /// It cannot be.
     No,
+    /// It is one of this format if the record before it was; by itself it is anything.
+    Follows,
     /// It can be, and it can be another.
     Weak,
     /// It is, whatever stands around it. No record fits two formats this well.
@@ -72,7 +74,8 @@ impl Detector {
         }
     }
 
-    /// Index into [`FORMATS`]; `None` when the record fits none.
+    /// Index into [`FORMATS`]; `None` when the record fits none. Text of no format does not end the
+    /// format before it: it is mixed in.
     pub(crate) fn choose(&mut self, body: &Body<'_>) -> Option<usize> {
         let chosen = self
             .forced
@@ -88,6 +91,7 @@ fn choose(formats: &[Format], current: Option<usize>, body: &Body<'_>) -> Option
         match (format.fit)(body) {
             Fit::Strong => return Some(index),
             Fit::Weak if weak.is_none() || current == Some(index) => weak = Some(index),
+            Fit::Follows if current == Some(index) => weak = Some(index),
             _ => {}
         }
     }

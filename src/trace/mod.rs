@@ -14,6 +14,7 @@ mod children;
 mod container;
 mod coverage;
 mod detect;
+mod document;
 pub mod event;
 mod formats;
 mod hold;

@@ -56,6 +56,8 @@ pub(crate) enum Problem {
     Repeated,
     /// The record says which record came before it, and that one is not in the file.
     MissingParent,
+    /// The format is read after descriptions of it; its name.
+    Experimental(&'static str),
     /// More calls open at a time than are kept.
     TooManyOpen,
 }
@@ -106,6 +108,9 @@ impl Problem {
             Self::UnknownRecord => "a record of a kind that this version does not know".into(),
             Self::Repeated => "a record that was there before".into(),
             Self::MissingParent => "a record whose predecessor is not in the file".into(),
+            Self::Experimental(name) => format!(
+                "the format {name} is experimental: no real log was there to check its reading against"
+            ),
             Self::TooManyOpen => format!(
                 "more than {} calls without a result at a time",
                 super::open_calls::MAX_OPEN_CALLS

@@ -14,6 +14,7 @@ use std::io::{self, Read};
 use memchr::memmem;
 
 use super::buffer::{Buffer, Piece, WINDOW};
+use super::document::{self, Ahead, Member, Part};
 use super::scan::{Scan, Scanner};
 
 /// Records longer than this (in bytes) are skipped and reported.
@@ -49,6 +50,8 @@ pub(crate) enum Cut {
 pub(crate) struct Span {
     /// What it is.
     pub(crate) cut: Cut,
+    /// Which part of a document, see [`document`].
+    pub(crate) part: Part,
     /// Where it stands.
     pub(crate) piece: Piece,
 }
@@ -60,8 +63,31 @@ pub(crate) struct Oddities {
     pub(crate) crlf: Option<u64>,
     /// 1-based line of the first zero byte between records.
     pub(crate) nul: Option<u64>,
-    /// Arrays of records that have no end.
+    /// Arrays of records, and documents, that have no end.
     pub(crate) open_arrays: u64,
+}
+
+/// Whether lines are given out as they are, for formats in which white space and blank lines count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verbatim {
+    Off,
+    /// At the start of a line.
+    Line,
+    /// Behind a line whose line feed is still there.
+    Behind,
+}
+
+/// A document whose end was not met yet.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    /// The section in which the reader stands.
+    section: Option<&'static str>,
+    /// 1-based line of its first byte.
+    line: u64,
+    /// White space in front of it.
+    indent: usize,
+    /// White space in front of the first item of the section.
+    item_indent: Option<usize>,
 }
 
 /// Cuts a stream into spans.
@@ -71,6 +97,14 @@ pub(crate) struct Reader<R> {
     apart: bool,
     /// Nesting of arrays of records.
     arrays: u64,
+    /// The document that is being given out.
+    document: Option<Open>,
+    /// A comma was met since the last item.
+    comma: bool,
+    /// What stands behind its first section, when that is near enough.
+    behind: String,
+    /// Lines are given out as they are.
+    verbatim: Verbatim,
     rescanned: u64,
     max_record: usize,
     oddities: Oddities,
@@ -82,6 +116,10 @@ impl<R: Read> Reader<R> {
             buffer: Buffer::new(source),
             apart: false,
             arrays: 0,
+            document: None,
+            comma: false,
+            behind: String::new(),
+            verbatim: Verbatim::Off,
             rescanned: 0,
             max_record: MAX_RECORD,
             oddities: Oddities::default(),
@@ -93,10 +131,18 @@ impl<R: Read> Reader<R> {
         self.buffer.bytes(&span.piece)
     }
 
+    /// The members behind the first section of the document that was begun last, as far as they can
+    /// be seen from its start.
+    pub(crate) fn behind(&self) -> &str {
+        &self.behind
+    }
+
     /// What was odd about the stream so far.
     pub(crate) fn oddities(&self) -> Oddities {
         Oddities {
-            open_arrays: self.arrays,
+            open_arrays: self.oddities.open_arrays
+                + self.arrays
+                + u64::from(self.document.is_some()),
             ..self.oddities
         }
     }
@@ -112,9 +158,30 @@ impl<R: Read> Reader<R> {
         self.apart = true;
     }
 
+    /// The log is text from here on, or is not: then its lines are cut no further, and blank ones and
+    /// white space are kept.
+    pub(crate) fn verbatim(&mut self, yes: bool) {
+        self.verbatim = match (yes, self.verbatim) {
+            (false, _) => Verbatim::Off,
+            (true, Verbatim::Off) => Verbatim::Behind,
+            (true, on) => on,
+        };
+    }
+
     /// The next span; `None` at the end of the stream.
     pub(crate) fn next_span(&mut self) -> io::Result<Option<Span>> {
+        if self.verbatim != Verbatim::Off {
+            return self.line_as_it_is();
+        }
         loop {
+            if let Some(open) = self.document {
+                self.skip_separators()?;
+                match self.in_document(open)? {
+                    Some(span) => return Ok(Some(span)),
+                    None if self.buffer.peek(0)?.is_none() => return Ok(None),
+                    None => continue,
+                }
+            }
             self.skip_separators()?;
             let apart = std::mem::take(&mut self.apart);
             let Some(first) = self.buffer.peek(0)? else {
@@ -137,6 +204,7 @@ impl<R: Read> Reader<R> {
     fn take(&mut self, cut: Cut, len: usize) -> Span {
         Span {
             cut,
+            part: Part::Whole,
             piece: self.buffer.take(len),
         }
     }
@@ -149,8 +217,8 @@ impl<R: Read> Reader<R> {
                 0 => {
                     self.oddities.nul.get_or_insert(self.buffer.line());
                 }
-                b',' if self.arrays > 0 => {}
-                b']' if self.arrays > 0 => self.arrays -= 1,
+                b',' if self.arrays > 0 || self.document.is_some() => self.comma = true,
+                b']' if self.arrays > 0 && self.document.is_none() => self.arrays -= 1,
                 0xef if self.at_byte_order_mark()? => {
                     self.buffer.skip(byte);
                     self.buffer.skip(byte);
@@ -202,8 +270,35 @@ impl<R: Read> Reader<R> {
         self.take(Cut::Line, len)
     }
 
-    /// Scans an object or array that starts here.
+    /// Gives out an object or array that starts here, or the head of a document.
     fn value(&mut self) -> io::Result<Span> {
+        let mut from = 0;
+        while self.buffer.peek(0)? == Some(b'{') {
+            match document::section_ahead(self.buffer.unread(), from) {
+                Ahead::Section(name, first) => {
+                    while self.buffer.unread().len() < document::MAX_HEAD && self.read_more()? {}
+                    self.behind = document::members_behind(self.buffer.unread(), first);
+                    self.document = Some(Open {
+                        section: Some(name),
+                        line: self.buffer.line(),
+                        indent: self.buffer.indent(),
+                        item_indent: None,
+                    });
+                    let span = self.take(Cut::Value, first);
+                    return Ok(Span {
+                        part: Part::Head,
+                        ..span
+                    });
+                }
+                Ahead::More(member) if self.read_more()? => from = member,
+                Ahead::More(_) | Ahead::Nothing => break,
+            }
+        }
+        self.scan_value()
+    }
+
+    /// Scans an object or array that starts here.
+    fn scan_value(&mut self) -> io::Result<Span> {
         let mut scanner = Scanner::new();
         let mut fed = 0;
         loop {
@@ -224,7 +319,7 @@ impl<R: Read> Reader<R> {
 
     /// A balanced value of that length. `[x] text` is a line of text, not a value with text behind.
     fn complete(&mut self, len: usize) -> io::Result<Span> {
-        if self.buffer.peek(0)? == Some(b'[') {
+        if self.buffer.peek(0)? == Some(b'[') && self.document.is_none() {
             let end = self.buffer.line_feed(len, MAX_TEXT)?;
             let unread = self.buffer.unread();
             let rest = unread.get(len..end.unwrap_or(unread.len()));
@@ -234,6 +329,153 @@ impl<R: Read> Reader<R> {
             }
         }
         Ok(self.take(Cut::Value, len))
+    }
+
+    /// Goes on inside a document; `None` when that brought nothing, or the document is no more.
+    fn in_document(&mut self, open: Open) -> io::Result<Option<Span>> {
+        let Some(first) = self.buffer.peek(0)? else {
+            return Ok(None);
+        };
+        if first == b'{' && self.leaves(open) {
+            // Its end was lost: this is another one.
+            self.oddities.open_arrays += 1;
+            self.document = None;
+            return Ok(None);
+        }
+        match (open.section, first) {
+            (Some(_), b']') => {
+                self.buffer.skip(b']');
+                self.document = Some(Open {
+                    section: None,
+                    item_indent: None,
+                    ..open
+                });
+                Ok(None)
+            }
+            (Some(name), b'{' | b'[') => {
+                self.comma = false;
+                self.document = Some(Open {
+                    item_indent: open.item_indent.or(Some(self.buffer.indent())),
+                    ..open
+                });
+                let span = self.scan_value()?;
+                Ok(Some(match span.cut {
+                    Cut::Value => Span {
+                        part: Part::Item(name),
+                        ..span
+                    },
+                    _ => span,
+                }))
+            }
+            (None, b'}') => {
+                self.document = None;
+                let span = self.take(Cut::Value, 1);
+                Ok(Some(Span {
+                    part: Part::End,
+                    ..span
+                }))
+            }
+            (None, b'"') => self.member(open),
+            _ => self.stray().map(Some),
+        }
+    }
+
+    /// True when the object that begins here stands where no item would: at the start of a line, no
+    /// deeper than the document, and the items were deeper or no comma is in front of it.
+    fn leaves(&self, open: Open) -> bool {
+        let outside = self.buffer.starts_line()
+            && self.buffer.line() > open.line
+            && self.buffer.indent() <= open.indent;
+        let expected = match open.item_indent {
+            _ if open.section.is_none() => false,
+            None => true,
+            Some(indent) => indent <= open.indent && self.comma,
+        };
+        outside && !expected
+    }
+
+    /// At a member of a document: goes into a section, or gives out the member.
+    fn member(&mut self, open: Open) -> io::Result<Option<Span>> {
+        loop {
+            let bytes = self.buffer.unread();
+            let member = Member::at(bytes, 0);
+            let section = member.and_then(|member| member.section(bytes));
+            if let Some(Ok((name, first))) = section {
+                for _ in 0..first {
+                    let byte = self.buffer.peek(0)?.unwrap_or_default();
+                    self.buffer.skip(byte);
+                }
+                self.document = Some(Open {
+                    section: Some(name),
+                    ..open
+                });
+                return Ok(None);
+            }
+            let end = match (section, member) {
+                (None, Some(member)) => document::value_end(bytes, member.value),
+                _ => Scan::More,
+            };
+            match end {
+                Scan::Done(end) => {
+                    let span = self.take(Cut::Value, end);
+                    return Ok(Some(Span {
+                        part: Part::Member,
+                        ..span
+                    }));
+                }
+                Scan::More if bytes.len() <= self.max_record && self.read_more()? => {}
+                _ => return self.stray().map(Some),
+            }
+        }
+    }
+
+    /// Reads half as much again as there is, so that looking from the start each time stays linear;
+    /// false when there is nothing more.
+    fn read_more(&mut self) -> io::Result<bool> {
+        let before = self.buffer.unread().len();
+        while self.buffer.unread().len() < before + before / 2 + 1 {
+            if !self.buffer.fill()? {
+                break;
+            }
+        }
+        Ok(self.buffer.unread().len() > before)
+    }
+
+    /// Something that cannot stand there: up to the next item on its line, or to the line's end.
+    fn stray(&mut self) -> io::Result<Span> {
+        let end = self.buffer.line_feed(0, MAX_TEXT)?;
+        let length = end.unwrap_or_else(|| self.buffer.unread().len().min(MAX_TEXT));
+        let length = self.up_to_item(length);
+        Ok(self.take(Cut::Broken, length))
+    }
+
+    /// In a damaged line of a document: where an item begins behind which its array goes on or ends;
+    /// otherwise the length of the line.
+    fn up_to_item(&mut self, line: usize) -> usize {
+        let line = self.buffer.unread().get(..line).unwrap_or_default();
+        let whole = line.trim_ascii_end().len().max(1);
+        let mut left =
+            (RESCAN_FACTOR * self.buffer.read_so_far() + RESCAN_MIN).saturating_sub(self.rescanned);
+        let mut found = whole;
+        for start in memmem::find_iter(line, b"{\"").filter(|start| *start > 0) {
+            let tail = line.get(start..).unwrap_or_default();
+            let (used, done) = match Scanner::new().feed(tail) {
+                Scan::Done(used) => (used, true),
+                Scan::Broken(used) => (used, false),
+                Scan::More => (tail.len(), false),
+            };
+            let behind = tail.get(used..).unwrap_or_default().trim_ascii_start();
+            if done && matches!(behind.first(), Some(b',' | b']')) {
+                found = start;
+                break;
+            }
+            let Some(rest) = left.checked_sub(used as u64 + 1) else {
+                break;
+            };
+            self.rescanned += used as u64 + 1;
+            left = rest;
+        }
+        found
     }
 
     /// Gives up a record that is too long and goes on behind its line.
@@ -252,6 +494,7 @@ impl<R: Read> Reader<R> {
         self.buffer.shrink();
         Ok(Span {
             cut: Cut::TooLong,
+            part: Part::Whole,
             piece: Piece {
                 line,
                 bytes: start..end,
@@ -295,14 +538,49 @@ impl<R: Read> Reader<R> {
         if end.is_none() && unread.len() >= self.max_record {
             return self.skip_record();
         }
-        let line = unread
-            .get(..end.unwrap_or(unread.len()))
-            .unwrap_or_default();
+        let length = end.unwrap_or(unread.len());
+        if self.document.is_some() {
+            let length = self.up_to_item(length);
+            return Ok(self.take(cut, length));
+        }
+        let line = unread.get(..length).unwrap_or_default();
         let (cut, len) = match record_inside(line) {
             Some(start) => (cut.before(true), start),
             None => (cut, line.trim_ascii_end().len().max(1)),
         };
         Ok(self.take(cut, len))
+    }
+
+    /// A whole line, without its end.
+    fn line_as_it_is(&mut self) -> io::Result<Option<Span>> {
+        if self.verbatim == Verbatim::Behind {
+            if self.buffer.peek(0)? == Some(b'\r') {
+                self.buffer.skip(b'\r');
+            }
+            if self.buffer.peek(0)? == Some(b'\n') {
+                self.buffer.skip(b'\n');
+            }
+            self.verbatim = Verbatim::Line;
+        }
+        if self.buffer.peek(0)?.is_none() {
+            return Ok(None);
+        }
+        let end = self.buffer.line_feed(0, MAX_TEXT)?;
+        let unread = self.buffer.unread();
+        let length = match end {
+            Some(end) => end,
+            None if unread.len() > MAX_TEXT => between_characters(unread, MAX_TEXT),
+            None => unread.len(),
+        };
+        let line = unread.get(..length).unwrap_or_default();
+        let crlf = end.is_some() && line.last() == Some(&b'\r');
+        if end.is_some() || self.buffer.at_end() {
+            self.verbatim = Verbatim::Behind;
+        }
+        if crlf {
+            self.oddities.crlf.get_or_insert(self.buffer.line());
+        }
+        Ok(Some(self.take(Cut::Text, length - usize::from(crlf))))
     }
 
     /// A line of text, or the text before a record on the same line.

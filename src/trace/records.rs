@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use super::detect::{Body, Detector};
+use super::document::{self, Part};
 use super::event::EventSink;
 use super::formats::{Adapter, FORMATS, Generic};
 use super::json::{self, Json};
@@ -13,6 +14,15 @@ use super::mend::mend;
 use super::problem::Problem;
 use super::reader::{Cut, Reader, Span};
 use super::step::{Envelope, Place, Step, Steps, What};
+
+/// The start of a document, up to its first item.
+struct Head {
+    span: Span,
+    /// Closed behind the empty section.
+    text: String,
+    /// Members behind that section.
+    behind: String,
+}
 
 /// The records of one file on their way to the linker.
 pub(crate) struct Records {
@@ -31,6 +41,12 @@ pub(crate) struct Records {
     queue: VecDeque<Step>,
     /// Records so far.
     number: u32,
+    /// The head of a document that waits for its first item, which helps to tell its format.
+    head: Option<Head>,
+    /// The format of the document whose parts are coming, if it is known.
+    document: Option<usize>,
+    /// The format is text, cut into lines.
+    text: bool,
 }
 
 /// Where the events go.
@@ -62,6 +78,9 @@ impl Records {
             steps: Steps::default(),
             queue: VecDeque::new(),
             number: 0,
+            head: None,
+            document: None,
+            text: false,
         }
     }
 
@@ -82,7 +101,12 @@ impl Records {
             }
         }
         let Some(span) = reader.next_span()? else {
-            return Ok(Progress::End);
+            self.open_document(None, out);
+            return Ok(if self.queue.is_empty() {
+                Progress::End
+            } else {
+                Progress::More
+            });
         };
         let text = text_of(reader.bytes(&span));
         let line = match span.cut {
@@ -100,6 +124,10 @@ impl Records {
             Some(Ok(value)) => self.record(&span, &Body::Json(value), out),
             _ => self.odd_record(&span, &text, out),
         }
+        if let Some(head) = self.head.as_mut().filter(|_| span.part == Part::Head) {
+            reader.behind().clone_into(&mut head.behind);
+        }
+        reader.verbatim(self.text);
         Ok(Progress::More)
     }
 
@@ -112,20 +140,59 @@ impl Records {
     fn odd_record(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
         let problem = match span.cut {
             Cut::Line | Cut::Value => return self.value(span, text, out),
+            Cut::Text if self.text_record(span, text, out) => return,
             Cut::Text if is_scalar(text) => Problem::BareScalar,
             Cut::Text => Problem::TextLine,
             Cut::Broken => Problem::Broken,
             Cut::Unfinished => Problem::CutShort,
             Cut::TooLong => Problem::TooLong,
         };
+        self.open_document(None, out);
         out.linker.problem(problem, span.piece.line);
         self.record(span, &Body::Text(Cow::Borrowed(text)), out);
     }
 
-    /// A balanced value, which may still be refused by the parser.
+    /// A line of a format that is text; false when it is none. A record in JSON ends such a format.
+    fn text_record(&mut self, span: &Span, text: &str, out: &mut Out<'_>) -> bool {
+        if self.text && text.starts_with('{') {
+            if let Ok(value) = json::parse(text) {
+                let body = Body::Json(value);
+                if let Some(chosen) = self.detector.choose(&body) {
+                    self.text = false;
+                    self.record_as(Some(chosen), span, &body, out);
+                    return true;
+                }
+            }
+        }
+        let body = Body::Text(Cow::Borrowed(text));
+        let chosen = self.detector.choose(&body);
+        self.text = chosen.is_some();
+        if self.text {
+            self.open_document(None, out);
+            self.record_as(chosen, span, &body, out);
+        }
+        self.text
+    }
+
+    /// A balanced value or a part of a document, which may still be refused by the parser.
     fn value(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
+        if span.part == Part::Head {
+            self.head = Some(Head {
+                span: span.clone(),
+                text: document::closed(span.part, text).into_owned(),
+                behind: String::new(),
+            });
+            return;
+        }
+        let text = document::closed(span.part, text);
+        self.open_document(matches!(span.part, Part::Item(_)).then_some(&text), out);
+        self.parsed(span, &text, out);
+    }
+
+    /// Parses a value, mending it where need be.
+    fn parsed(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
         if let Ok(value) = json::parse(text) {
-            return self.record(span, &Body::Json(value), out);
+            return self.json(span, value, out);
         }
         let mended = mend(text);
         match json::parse(&mended.text) {
@@ -136,12 +203,54 @@ impl Records {
                 if mended.values || !mended.deep {
                     out.linker.problem(Problem::Mended, span.piece.line);
                 }
-                self.record(span, &Body::Json(value), out);
+                self.json(span, value, out);
             }
             Err(_) => {
                 out.linker.problem(Problem::Broken, span.piece.line);
                 self.record(span, &Body::Text(Cow::Borrowed(text)), out);
             }
+        }
+    }
+
+    /// Hands on the head of a document that waits for its first item.
+    fn open_document(&mut self, first: Option<&str>, out: &mut Out<'_>) {
+        let Some(head) = self.head.take() else {
+            return;
+        };
+        let open = head.text.strip_suffix("]}").unwrap_or_default();
+        let whole = format!("{open}{}]{}}}", first.unwrap_or_default(), head.behind);
+        let mended;
+        let value = match json::parse(&whole) {
+            Ok(value) => Some(value),
+            Err(_) => {
+                mended = mend(&whole);
+                json::parse(&mended.text).ok()
+            }
+        };
+        self.document = value.and_then(|value| self.detector.choose(&Body::Json(value)));
+        self.parsed(&head.span, &head.text, out);
+    }
+
+    /// A value, which may be a part of a document.
+    fn json(&mut self, span: &Span, value: Json<'_>, out: &mut Out<'_>) {
+        match (span.part, self.document) {
+            (Part::Whole, _) => self.record(span, &Body::Json(value), out),
+            (Part::Item(section), Some(format)) => {
+                let value = document::with_item(section, value);
+                self.record_as(Some(format), span, &Body::Json(value), out);
+            }
+            (_, Some(format)) => self.record_as(Some(format), span, &Body::Json(value), out),
+            // A document of no known format: its items may be records of one.
+            (Part::Item(_), None) => self.record(span, &Body::Json(value), out),
+            (_, None) => self.around(span, &value, out),
+        }
+    }
+
+    /// What stands around the items of a document of no known format.
+    fn around(&mut self, span: &Span, document: &Json<'_>, out: &mut Out<'_>) {
+        let others = document::without_sections(document);
+        if !others.members().is_empty() {
+            self.record_as(None, span, &Body::Json(others), out);
         }
     }
 
@@ -152,6 +261,27 @@ impl Records {
             return out.linker.problem(Problem::OwnReport, span.piece.line);
         }
         let chosen = self.detector.choose(body);
+        match body.json().filter(|_| chosen.is_none()) {
+            Some(document) if document::items(document).next().is_some() => {
+                self.around(span, document, out);
+                for item in document::items(document) {
+                    let item = Body::Json(item.clone());
+                    let chosen = self.detector.choose(&item);
+                    self.record_as(chosen, span, &item, out);
+                }
+            }
+            _ => self.record_as(chosen, span, body, out),
+        }
+    }
+
+    /// Hands a record to the adapter of that format.
+    fn record_as(
+        &mut self,
+        chosen: Option<usize>,
+        span: &Span,
+        body: &Body<'_>,
+        out: &mut Out<'_>,
+    ) {
         if chosen != self.current {
             self.flush(false, out);
             self.current = chosen;
@@ -162,6 +292,7 @@ impl Records {
             line: span.piece.line,
             bytes: span.piece.bytes.clone(),
         });
+        self.steps.of_part(span.part);
         self.steps.under(Envelope::default());
         match chosen.and_then(|index| Some((index, FORMATS.get(index)?))) {
             Some((index, format)) => {
@@ -205,6 +336,11 @@ impl Records {
         }
         self.current = current;
         self.flush(true, out);
+        for format in self.found.iter().filter_map(|index| FORMATS.get(*index)) {
+            if format.experimental {
+                out.linker.problem(Problem::Experimental(format.name), 0);
+            }
+        }
     }
 
     /// Links what was held back.

@@ -52,7 +52,7 @@ fn script_of<S: AsRef<str>>(words: &[S]) -> Option<&str> {
 
 /// Splits a quoted command line into words; `None` when it holds anything that a shell would do more
 /// with than join and unquote (an operator, an expansion, an open quote).
-fn words(text: &str) -> Option<Vec<String>> {
+pub(crate) fn words(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = text.chars();

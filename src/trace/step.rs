@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::document::Part;
 use super::event::{Channel, FileEdit, Outcome};
 use super::problem::Problem;
 use super::text::cut;
@@ -164,6 +165,7 @@ pub(crate) struct Step {
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
     place: Place,
+    part: Part,
     envelope: Rc<Envelope>,
     list: Vec<Step>,
 }
@@ -172,6 +174,16 @@ impl Steps {
     /// What follows comes from this record.
     pub(crate) fn at(&mut self, place: Place) {
         self.place = place;
+    }
+
+    /// What follows comes from that part of a document.
+    pub(crate) fn of_part(&mut self, part: Part) {
+        self.part = part;
+    }
+
+    /// The part of a document that the record is.
+    pub(crate) fn part(&self) -> Part {
+        self.part
     }
 
     /// The record that steps are said to come from.
@@ -215,6 +227,20 @@ impl Steps {
                 id: id.map(str::to_owned),
                 ..Message::new(channel, text)
             }));
+        }
+    }
+
+    /// How many steps were said so far.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Lets a format add what it knows to results that shared code has said, from that step on.
+    pub(crate) fn answers_from(&mut self, from: usize, mut add: impl FnMut(&mut Answer)) {
+        for step in self.list.iter_mut().skip(from) {
+            if let What::Answer(answer) = &mut step.what {
+                add(answer);
+            }
         }
     }
 

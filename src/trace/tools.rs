@@ -98,7 +98,7 @@ fn shell_command(name: &str, args: &Json<'_>) -> Option<String> {
     if !SHELL.contains(&name) {
         return None;
     }
-    if let Some(command) = args.first_str(&COMMAND).or_else(|| args.as_str()) {
+    if let Some(command) = args.first_str(COMMAND).or_else(|| args.as_str()) {
         return Some(command.to_owned());
     }
     let argv: Vec<&str> = COMMAND
@@ -114,7 +114,7 @@ fn shell_command(name: &str, args: &Json<'_>) -> Option<String> {
 /// The files that an edit tool writes.
 fn file_edits(name: &str, args: &Json<'_>) -> Option<Vec<FileEdit>> {
     if DELETE.contains(&name) {
-        let path = args.first_str(&PATH)?.to_owned();
+        let path = args.first_str(PATH)?.to_owned();
         return Some(vec![FileEdit {
             path,
             op: EditOp::Delete,
@@ -126,8 +126,8 @@ fn file_edits(name: &str, args: &Json<'_>) -> Option<Vec<FileEdit>> {
     if !EDIT.contains(&name) || args.str("command") == Some("view") {
         return None;
     }
-    let path = args.first_str(&PATH);
-    if let Some(patch) = args.first_str(&PATCH).or_else(|| args.as_str()) {
+    let path = args.first_str(PATH);
+    if let Some(patch) = args.first_str(PATCH).or_else(|| args.as_str()) {
         let edits = patch_text::file_edits(patch);
         if !edits.is_empty() {
             return Some(edits);
@@ -176,15 +176,15 @@ fn part_edits(path: &str, parts: &[Json<'_>]) -> Vec<FileEdit> {
 fn one_edit(path: &str, args: &Json<'_>) -> FileEdit {
     // An empty text is a text: `first_str` would pass over it.
     let text = |keys: &[&str]| keys.iter().find_map(|key| args.str(key)).map(str::to_owned);
-    let old = text(&OLD);
-    let (op, new) = match (text(&NEW), text(&CONTENT)) {
+    let old = text(OLD);
+    let (op, new) = match (text(NEW), text(CONTENT)) {
         (Some(new), _) => (EditOp::Replace, Some(new)),
         (None, Some(content)) => (EditOp::Write, Some(content)),
         (None, None) if args.str("edit_mode") == Some("delete") => (EditOp::Replace, None),
         (None, None) => (EditOp::Unrecorded, None),
     };
     FileEdit {
-        path: args.first_str(&PATH).unwrap_or(path).to_owned(),
+        path: args.first_str(PATH).unwrap_or(path).to_owned(),
         op,
         old,
         new,
@@ -194,8 +194,8 @@ fn one_edit(path: &str, args: &Json<'_>) -> FileEdit {
 /// Address or query, and the question put to the page.
 fn web_text(tool: &str, name: &str, args: &Json<'_>) -> Option<String> {
     let lower = tool.to_ascii_lowercase();
-    let url = strings_of(args, &URL);
-    let query = strings_of(args, &QUERY);
+    let url = strings_of(args, URL);
+    let query = strings_of(args, QUERY);
     let named = WEB.contains(&name);
     let about_web = WEB_WORDS.iter().any(|word| lower.contains(word));
     let searches_web = lower.contains("search")
@@ -218,7 +218,7 @@ fn web_text(tool: &str, name: &str, args: &Json<'_>) -> Option<String> {
     let mut text = target.join("\n");
     if text.is_empty() {
         text = readable(args);
-    } else if let Some(question) = args.first_str(&QUESTION) {
+    } else if let Some(question) = args.first_str(QUESTION) {
         text.push('\n');
         text.push_str(question);
     }

@@ -41,9 +41,9 @@ class Count:
 
 # What the tools of all agents do. A tool that is not here is `other`.
 KINDS = {
-    **dict.fromkeys("Bash bash shell command_execution exec_command shell_command local_shell run_shell_command".split(), "commands"),
+    **dict.fromkeys("Bash bash shell command_execution exec_command shell_command local_shell run_shell_command Execute Shell run_terminal run_terminal_cmd shell_exec".split(), "commands"),
     **dict.fromkeys("WebFetch WebSearch webfetch web_fetch web_search google_web_search web_browser_go".split(), "web"),
-    **dict.fromkeys("Edit Write MultiEdit NotebookEdit edit write file_change apply_patch replace write_file".split(), "edits"),
+    **dict.fromkeys("edit_file Edit Write MultiEdit NotebookEdit edit write file_change apply_patch replace write_file".split(), "edits"),
 }
 
 
@@ -372,6 +372,247 @@ def inspect(path):
     return count
 
 
+def opencode_export(path):
+    count = Count()
+    for message in json.loads(Path(path).read_text())["messages"]:
+        user = message["info"]["role"] == "user"
+        for part in message["parts"]:
+            if part["type"] == "text" and not part.get("synthetic"):
+                count.prompts += user
+                count.said += not user
+            elif part["type"] == "tool":
+                count.call(part["tool"])
+                count.outputs += part["state"]["status"] in ("completed", "error")
+    return count
+
+
+# ---- Cursor -------------------------------------------------------------------------------------
+
+def cursor_transcript(path):
+    count = Count()
+    for record in values(path):
+        user = record.get("role") == "user"
+        for block in listed(get(record, "message", "content")):
+            kind = block["type"].replace("-", "_")
+            if kind in ("tool_use", "tool_call"):
+                count.call(block["name"])
+            elif kind == "tool_result":
+                count.outputs += 1
+            elif kind != "thinking":
+                count.prompts += user
+                count.said += not user
+    return count
+
+
+# ---- Aider --------------------------------------------------------------------------------------
+
+def aider_chat(path):
+    count, text = Count(), Path(path).read_text()
+    count.prompts = len(re.findall(r"(?m)(?:^####.*\n)+", text))
+    # An applied edit has the blocks of its path in the text above it.
+    for match in re.finditer(r"(?m)^> Applied edit to (.*?) *$", text):
+        above = text[:match.start()]
+        above = above[above.rfind("\n####"):]
+        count.edits += 1 if f"\n{match[1]}\n" in above else 0
+    agreed = r"(?m)^> Run shell command\?.*: y.*\n(?:\s*\n)*((?:> Running .*\n|\s*\n)+)"
+    count.commands = sum(block.count("> Running ") for block in re.findall(agreed, text))
+    for turn in re.split(r"(?m)^####.*\n", text)[1:]:
+        said = turn[: turn.find("\n> ")] if "\n> " in turn else turn
+        count.said += not blank(said)
+    return count
+
+
+def aider_llm(path):
+    count, before = Count(), set()
+    parts = re.split(r"(?m)^(TO LLM|LLM RESPONSE) \d{4}-.*\n", Path(path).read_text())[1:]
+    for direction, body in zip(parts[::2], parts[1::2]):
+        messages = []  # [role, text]
+        for block in re.split(r"(?m)^-------\n", body):
+            for line in block.splitlines():
+                role, _, text = line.partition(" ")
+                if not messages or messages[-1][0] != role or messages[-1][2] is not block:
+                    messages.append([role, "", block])
+                messages[-1][1] += text + "\n"
+        texts = [(role, text.split("# *SEARCH/REPLACE block* Rules:")[0].strip()) for role, text, _ in messages]
+        if direction == "LLM RESPONSE":
+            count.said += 1
+            count.edits += len(re.findall(r"(?m)^ASSISTANT >>>>>>> REPLACE", body))
+        else:
+            role, text = texts[-1]
+            count.prompts += role == "USER" and text not in before and not blank(text)
+        before.update(text for _, text in texts)
+    return count
+
+
+# ---- harnesses ----------------------------------------------------------------------------------
+
+def mini_swe_agent(path):
+    count = Count()
+    data = json.loads(Path(path).read_text())
+    waiting = False
+    for message in data["messages"] if isinstance(data, dict) else data:
+        text, role = message["content"] or "", message["role"]
+        if role == "assistant":
+            calls = message.get("tool_calls") or []
+            fences = re.findall(r"```(?:bash|mswea_bash_command)\n.*?\n```", text, re.S)
+            waiting = not calls and len(fences) == 1
+            count.commands += len(calls) or waiting
+            count.said += not blank(text.replace(fences[0], "") if waiting else text)
+        elif role == "tool" or (role == "user" and waiting):
+            count.outputs += 1
+        elif role == "user" and not count.commands:
+            count.prompts += 1
+    return count
+
+
+def swe_agent(path):
+    count, data = Count(), json.loads(Path(path).read_text())
+    for step in data["trajectory"]:
+        action = step["action"].strip()
+        if action.startswith("exit_"):
+            continue
+        count.said += not blank(step["thought"])
+        if action == "submit":
+            continue
+        count.outputs += 1
+        if re.match(r"(edit \d+:\d+\n|create )", action):
+            count.edits += 1
+        else:
+            count.commands += 1
+    history = [entry for entry in data["history"] if not entry.get("is_demo")]
+    for entry in history:
+        if entry["role"] == "assistant":
+            break
+        count.prompts += entry["role"] == "user"
+    return count
+
+
+def openhands(path):
+    count = Count()
+    for line in Path(path).read_text().splitlines():
+        for number, event in enumerate(json.loads(line)["history"]):
+            args = event.get("args", event)
+            thought = not blank(args.get("thought"))
+            user = event.get("source") == "user" or number == 0
+            match event.get("action"):
+                case "message":
+                    count.prompts += user
+                    count.said += not user
+                case "system" | "recall" | "think" | None:
+                    pass
+                case "finish":
+                    count.said += 1
+                case "run_ipython":
+                    count.said += thought
+                    count.call("edit" if re.match(r"\s*edit_file_by_replace\(", args["code"]) else "bash")
+                case action:
+                    count.said += thought
+                    count.call("bash" if action == "run" else action)
+            count.outputs += event.get("observation") not in (None, "recall", "think")
+    return count
+
+
+# ---- other agents -------------------------------------------------------------------------------
+
+def pi(path):
+    count = Count()
+    for record in values(path):
+        message = record.get("message") or {}
+        role, content = message.get("role"), message.get("content")
+        count.said += record["type"] == "compaction"
+        count.prompts += role == "user"
+        count.outputs += role == "toolResult"
+        for block in listed(content) if role == "assistant" else []:
+            count.said += block["type"] == "text" and not blank(block["text"])
+            if block["type"] == "toolCall":
+                count.call(block["name"])
+                # What was stopped was not run, and that is its result.
+                count.outputs += message.get("stopReason") in ("aborted", "error")
+    return count
+
+
+def droid(path):
+    count = Count()
+    for record in values(path):
+        message = record.get("message")
+        blocks = listed(get(message, "content"))
+        role = record.get("role") or get(message, "role")
+        count.said += record["type"] == "completion"
+        count.outputs += record["type"] == "tool_result"
+        if record["type"] == "tool_call":
+            count.call(record["toolName"])
+        if "text" in record:
+            blocks = [{"type": "text", "text": record["text"]}]
+        for block in blocks:
+            match block["type"]:
+                case "text" if role == "assistant":
+                    count.said += 1
+                case "text":
+                    count.prompts += not blank(re.sub(r"(?s)^<system-reminder>.*?</system-reminder>", "", block["text"]))
+                case "tool_use":
+                    count.call(block["name"])
+                case "tool_result":
+                    count.outputs += 1
+    return count
+
+
+def kimi(path):
+    count = Count()
+    for record in values(path):
+        count.said += record["type"] == "context.apply_compaction"
+        if record["type"] == "context.append_message":
+            message = record["message"]
+            count.prompts += message["role"] == "user" and get(message, "origin", "kind") == "user"
+        event = record.get("event") or {}
+        count.said += get(event, "part", "type") == "text"
+        count.outputs += event.get("type") == "tool.result"
+        if event.get("type") == "tool.call":
+            count.call(event["name"])
+    return count
+
+
+def grok(path):
+    count = Count()
+    for record in values(path):
+        kind = record["type"]
+        count.prompts += kind == "user" and "synthetic_reason" not in record
+        count.said += kind == "assistant" and not blank(record["content"])
+        count.outputs += kind == "tool_result"
+        for call in listed(record.get("tool_calls")):
+            count.call(call["name"])
+        if kind == "backend_tool_call":
+            count.call(record["kind"]["tool_type"])
+    return count
+
+
+def hermes(path):
+    count = Count()
+    for message in json.loads(Path(path).read_text())["messages"]:
+        count.prompts += message["role"] == "user"
+        count.said += message["role"] == "assistant" and not blank(message["content"])
+        count.outputs += message["role"] == "tool"
+        for call in listed(message.get("tool_calls")):
+            count.call(call["function"]["name"])
+    return count
+
+
+def antigravity(path):
+    count, seen = Count(), set()
+    for record in values(path):
+        key = (record["step_index"], record.get("content"), bool(record.get("truncated_fields")), record["type"] in ("USER_INPUT",))
+        new = key not in seen or blank(record.get("content"))
+        seen.add(key)
+        if record["type"] == "PLANNER_RESPONSE":
+            count.said += not blank(record.get("content"))
+            for call in listed(record.get("tool_calls")):
+                count.call(call["name"])
+        elif record["type"] == "USER_INPUT":
+            count.prompts += new
+        elif record["source"] == "MODEL" or record["source"].startswith("["):
+            count.outputs += new
+    return count
+
+
 # ---- which file is what -------------------------------------------------------------------------
 
 def sidecar(_path):
@@ -396,6 +637,22 @@ FORMATS = [
     (r"copilot/.*", "copilot", copilot),
     (r"inspect/.*", "inspect", inspect),
     (r"opencode/gen_opencode_1\.18_run\.jsonl", "opencode-run", opencode_run),
+    (r"opencode/gen_opencode_1\.18_export\.json", "opencode-export", opencode_export),
+    # The store keeps every message and part in a file of its own.
+    (r"opencode/.*__storage_.*", "sidecar", sidecar),
+    (r"cursor/.*", "cursor-transcript", cursor_transcript),
+    (r"aider/.*\.chat\.history\.md", "aider-chat", aider_chat),
+    (r"aider/.*\.llm\.history", "aider-llm", aider_llm),
+    (r"mini-swe-agent/.*", "mini-swe-agent", mini_swe_agent),
+    (r"swe-agent/.*", "swe-agent", swe_agent),
+    (r"openhands/.*", "openhands", openhands),
+    (r"pi/.*|other/.*(pi|openclaw)__.*", "pi", pi),
+    (r"droid/.*", "droid", droid),
+    (r"other/.*(state|summary)\.json", "sidecar", sidecar),
+    (r"other/.*kimi__.*", "kimi", kimi),
+    (r"other/.*grok__.*", "grok", grok),
+    (r"other/.*hermes__.*", "hermes", hermes),
+    (r"other/.*antigravity__.*", "antigravity", antigravity),
 ]
 
 

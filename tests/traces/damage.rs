@@ -36,11 +36,13 @@ fn whole_samples_are_what_they_are() {
         );
         assert_eq!(&report.files[0].format, name);
         let last = events.last().unwrap();
-        assert_eq!(
-            (last.channel, last.text.as_str()),
-            (Channel::Result, "Done."),
-            "{name}"
-        );
+        if sample.has_final_message() {
+            assert_eq!(
+                (last.channel, last.text.as_str()),
+                (Channel::Result, "Done."),
+                "{name}"
+            );
+        }
         if sample.has_calls() {
             let said: Vec<_> = events
                 .iter()

@@ -51,15 +51,15 @@ fn with_other_ids(value: &mut Value) {
 fn two_runs_appended() {
     for sample in samples_in(Layout::Lines) {
         let (once, _) = read_bytes(sample.text.as_bytes());
-        let second: String = sample
-            .lines()
-            .iter()
-            .map(|line| {
-                let mut value: Value = serde_json::from_str(line).unwrap();
-                with_other_ids(&mut value);
-                format!("{value}\n")
-            })
-            .collect();
+        let records = sample.lines().into_iter().map(serde_json::from_str);
+        let first: Vec<Value> = records.map(Result::unwrap).collect();
+        let mut second = first.clone();
+        second.iter_mut().for_each(with_other_ids);
+        if first == second {
+            // A run without any id is the same run again.
+            continue;
+        }
+        let second: String = second.iter().map(|value| format!("{value}\n")).collect();
         let both = format!("{}{second}", sample.text);
         let (twice, report) = read_bytes(both.as_bytes());
         let name = &sample.format;

@@ -326,3 +326,90 @@ fn the_scripted_scenario_is_read_alike_in_every_format() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// mini-swe-agent knows one tool, and Aider none: their scripts are shorter. They have no steps for a
+/// web fetch, a sub-agent and an edit by a tool.
+#[test]
+fn the_shorter_scripts() {
+    let Some(dir) = real_traces() else { return };
+    for name in ["gen_mini_v1.traj.json", "gen_mini_v2.4.6.traj.json"] {
+        let (events, report) = read_paths(&[dir.join("mini-swe-agent").join(name)]);
+        let commands: Vec<_> = events
+            .iter()
+            .filter(|event| event.channel == Channel::Command)
+            .map(|event| event.text.as_str())
+            .collect();
+        assert_eq!(
+            commands,
+            [
+                "git log --oneline --all | head; cat calc.py",
+                "git cherry-pick v1.1 || git show v1.1 | git apply",
+                r"git diff v1.0 --stat; printf '\x80\xff raw\n'; echo 完成",
+                "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff v1.0",
+            ],
+            "{name}"
+        );
+        let picked = events.iter().find(|event| {
+            event.channel == Channel::Output
+                && event
+                    .text
+                    .contains("Fix off-by-one in total() (#102)\n Date")
+        });
+        let outcome = picked.unwrap().outcome.clone().unwrap();
+        assert!(
+            outcome.succeeded() && outcome.exit_code == Some(0),
+            "{name}"
+        );
+        assert_eq!(report.coverage, Coverage::Full, "{:?}", report.reasons);
+    }
+    for name in ["gen_aider.chat.history.md", "gen_aider.llm.history"] {
+        let (events, report) = read_paths(&[dir.join("aider").join(name)]);
+        // `git show v1.1` was suggested and declined.
+        assert!(events.iter().all(|event| event.channel != Channel::Command));
+        let edits: Vec<_> = events.iter().flat_map(|event| &event.edits).collect();
+        assert_eq!(edits.len(), 1, "{name}");
+        assert_eq!(edits[0].path, "calc.py");
+        assert_eq!(
+            edits[0].old.as_deref(),
+            Some("    for i in range(len(xs) - 1):\n")
+        );
+        assert_eq!(
+            edits[0].new.as_deref(),
+            Some("    for i in range(len(xs)):\n")
+        );
+        let prompts: Vec<_> = events
+            .iter()
+            .filter(|event| event.channel == Channel::Prompt)
+            .map(|event| event.text.as_str())
+            .collect();
+        assert_eq!(
+            prompts,
+            ["Fix the off-by-one bug in calc.py. 请修复。"],
+            "{name}"
+        );
+        assert_eq!(report.coverage, Coverage::Partial);
+    }
+}
+
+/// The demonstration in every SWE-agent run is about another project.
+#[test]
+fn demonstrations_are_left_out() {
+    let Some(dir) = real_traces() else { return };
+    let mut files = 0;
+    for entry in std::fs::read_dir(dir.join("swe-agent")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name.contains("marshmallow") {
+            continue;
+        }
+        files += 1;
+        let (events, _) = read_paths(&[path]);
+        assert!(
+            events
+                .iter()
+                .all(|event| !event.text.contains("marshmallow")),
+            "{name}"
+        );
+    }
+    assert_eq!(files, 12);
+}

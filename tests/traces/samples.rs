@@ -2,7 +2,7 @@
 //!
 //! `samples/FORMAT.jsonl` holds one record a line, `samples/FORMAT.json` one object, any other ending is
 //! text. Each is the same small run: the command `git log --all`, which returns `abc Fix (#5)`, and the
-//! final message `Done.`.
+//! final message `Done.`. Formats that cannot show the one or the other have none.
 
 use std::path::Path;
 
@@ -13,7 +13,20 @@ const NOT_FULL: &[(&str, Coverage)] = &[
     ("chat", Coverage::Partial),
     ("cursor-json", Coverage::SummaryOnly),
     ("gemini-chat", Coverage::Partial),
+    // No end is recorded, and outputs are not.
+    ("aider-chat", Coverage::SummaryOnly),
+    ("aider-llm", Coverage::Partial),
+    ("antigravity", Coverage::Partial),
+    ("cursor-transcript", Coverage::Partial),
+    // Experimental.
+    ("atif", Coverage::Partial),
+    ("cline", Coverage::Partial),
+    ("goose", Coverage::Partial),
+    ("terminal-bench", Coverage::Partial),
 ];
+
+/// A terminal does not say what a final message is.
+const NO_FINAL_MESSAGE: &[&str] = &["terminal-bench"];
 
 /// How a sample is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +52,11 @@ pub(crate) struct Sample {
 impl Sample {
     pub(crate) fn lines(&self) -> Vec<&str> {
         self.text.lines().collect()
+    }
+
+    /// The format has a final message.
+    pub(crate) fn has_final_message(&self) -> bool {
+        !NO_FINAL_MESSAGE.contains(&self.format.as_str())
     }
 
     /// The format records calls, so that the sample has one.

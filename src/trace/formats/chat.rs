@@ -15,6 +15,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(Chat),
     records_calls: true,
+    experimental: false,
 };
 
 const ROLES: [&str; 8] = [

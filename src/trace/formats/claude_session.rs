@@ -22,6 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(ClaudeSession::default()),
     records_calls: true,
+    experimental: false,
 };
 
 /// Prompts of sub-agents that wait for their first record.
@@ -62,7 +63,12 @@ fn fit(body: &Body<'_>) -> Fit {
         || record.has("projectHash")
         || record.has("exitCode")
         || record.get("systemPayload").is_some()
-        || record.at(&["message", "parts"]).is_some();
+        || record.at(&["message", "parts"]).is_some()
+        || ["toolName", "toolId", "finalText"]
+            .iter()
+            .any(|key| record.has(key))
+        || kind == "message"
+        || (kind == "system" && record.has("id") && !record.has("uuid"));
     let by_kind = match kind {
         "summary" => record.has("leafUuid"),
         "file-history-snapshot" => record.has("snapshot"),

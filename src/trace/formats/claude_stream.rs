@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(ClaudeStream::default()),
     records_calls: true,
+    experimental: false,
 };
 
 /// Record types without a message of the agent.

@@ -20,6 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(CodexExec::default()),
     records_calls: true,
+    experimental: false,
 };
 
 /// Codex cuts the output of a command at this many bytes and does not say so.

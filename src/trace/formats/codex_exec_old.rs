@@ -20,6 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(CodexExecOld::default()),
     records_calls: true,
+    experimental: false,
 };
 
 fn fit(body: &Body<'_>) -> Fit {

@@ -24,6 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(CodexRollout::default()),
     records_calls: true,
+    experimental: false,
 };
 
 /// Texts whose tellings are counted at a time.
@@ -61,6 +62,10 @@ fn fit(body: &Body<'_>) -> Fit {
                 | "inter_agent_communication_metadata"
         ));
     }
+    if kind == "reasoning" && record.get("summary").is_some() {
+        // The same as that of another agent.
+        return Fit::Weak;
+    }
     let call_id = record.str("call_id").is_some();
     let blocks = |words: &[&str]| {
         let first = record.list("content").first();
@@ -75,7 +80,6 @@ fn fit(body: &Body<'_>) -> Fit {
         "function_call" | "custom_tool_call" => call_id && record.str("name").is_some(),
         "function_call_output" | "custom_tool_call_output" => call_id,
         "local_shell_call" => record.has_obj("action"),
-        "reasoning" => record.get("summary").is_some(),
         "message" => record.str("role").is_some() && blocks(&["input_text", "output_text"]),
         _ => false,
     })

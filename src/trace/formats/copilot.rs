@@ -19,6 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(Copilot::default()),
     records_calls: true,
+    experimental: false,
 };
 
 /// First words of record types without a text of the conversation.

@@ -14,6 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(CursorJson),
     records_calls: false,
+    experimental: false,
 };
 
 fn fit(body: &Body<'_>) -> Fit {

@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(CursorStream::default()),
     records_calls: true,
+    experimental: false,
 };
 
 /// Edits held until their `completed` record says what they wrote.

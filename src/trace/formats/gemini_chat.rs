@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(GeminiChat::default()),
     records_calls: true,
+    experimental: false,
 };
 
 fn fit(body: &Body<'_>) -> Fit {

@@ -19,6 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(GeminiStream::default()),
     records_calls: true,
+    experimental: false,
 };
 
 /// A text in pieces is said when it is that long, in bytes.

@@ -20,6 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(Inspect),
     records_calls: true,
+    experimental: false,
 };
 
 fn fit(body: &Body<'_>) -> Fit {
@@ -47,8 +48,8 @@ impl Adapter for Inspect {
         let Some(record) = body.json() else { return };
         if is_sample(record) {
             sample(record, out);
-        } else if record.has_obj("eval") {
-            for one in record.list("samples") {
+        } else {
+            for one in record.list("samples").iter().filter(|one| is_sample(one)) {
                 sample(one, out);
             }
             if let Some(text) = record.at(&["error", "message"]).and_then(Json::as_str) {

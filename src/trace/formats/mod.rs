@@ -9,12 +9,18 @@ use super::detect::{Body, Fit};
 use super::json::Json;
 use super::step::Steps;
 
+mod aider_chat;
+mod aider_llm;
+mod antigravity;
+mod atif;
 mod attachments;
+mod blocks;
 mod chat;
 mod chat_message;
 mod claude_message;
 mod claude_session;
 mod claude_stream;
+mod cline;
 mod codex_exec;
 mod codex_exec_old;
 mod codex_items;
@@ -23,14 +29,27 @@ mod copilot;
 mod cursor_json;
 mod cursor_stream;
 mod cursor_tool;
+mod cursor_transcript;
+mod droid;
 mod gemini_chat;
 mod gemini_parts;
 mod gemini_stream;
 mod generic;
+mod goose;
+mod grok;
+mod hermes;
 mod inspect;
+mod kimi;
+mod mini_swe_agent;
+mod opencode_export;
 mod opencode_run;
+mod openhands;
+mod pi;
 mod qwen_chat;
 mod qwen_stream;
+mod search_replace;
+mod swe_agent;
+mod terminal_bench;
 
 pub(crate) use generic::Generic;
 
@@ -56,6 +75,8 @@ pub(crate) struct Format {
     pub(crate) open: fn() -> Box<dyn Adapter>,
     /// The format records tool calls at all.
     pub(crate) records_calls: bool,
+    /// Written from descriptions of the format: no real file was there to check it against.
+    pub(crate) experimental: bool,
 }
 
 /// All formats.
@@ -74,6 +95,23 @@ pub(crate) const FORMATS: &[Format] = &[
     qwen_chat::FORMAT,
     copilot::FORMAT,
     inspect::FORMAT,
+    cursor_transcript::FORMAT,
+    opencode_export::FORMAT,
+    aider_chat::FORMAT,
+    aider_llm::FORMAT,
+    mini_swe_agent::FORMAT,
+    swe_agent::FORMAT,
+    openhands::FORMAT,
+    pi::FORMAT,
+    droid::FORMAT,
+    kimi::FORMAT,
+    grok::FORMAT,
+    hermes::FORMAT,
+    antigravity::FORMAT,
+    atif::FORMAT,
+    terminal_bench::FORMAT,
+    cline::FORMAT,
+    goose::FORMAT,
     // Last: agents with a format of their own use the same keys.
     chat::FORMAT,
 ];
@@ -90,3 +128,5 @@ pub fn format_names() -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_agents;

@@ -19,6 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(OpencodeRun::default()),
     records_calls: true,
+    experimental: false,
 };
 
 fn fit(body: &Body<'_>) -> Fit {
@@ -86,7 +87,8 @@ impl Adapter for OpencodeRun {
     }
 }
 
-fn tool(part: &Json<'_>, out: &mut Steps) {
+/// A part that is a call with, once it has ended, its result.
+pub(super) fn tool(part: &Json<'_>, out: &mut Steps) {
     let nothing = Json::Null;
     let state = part.get("state").unwrap_or(&nothing);
     let id = part.str("callID").map(str::to_owned);
@@ -111,7 +113,7 @@ fn tool(part: &Json<'_>, out: &mut Steps) {
         });
     }
     let failed = state.str("status") == Some("error");
-    if !failed && state.str("status") != Some("completed") {
+    if !failed && !matches!(state.str("status"), Some("completed" | "success")) {
         return;
     }
     // `metadata.output` is a longer or shorter copy that the model was not given.

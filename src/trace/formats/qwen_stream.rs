@@ -13,6 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     fit,
     open: || Box::new(ClaudeStream::default()) as Box<dyn Adapter>,
     records_calls: true,
+    experimental: false,
 };
 
 fn fit(body: &Body<'_>) -> Fit {

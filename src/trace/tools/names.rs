@@ -4,7 +4,7 @@
 //! `tool` and `toolCall`; names of arguments as they stand. To teach the table a new agent, add a name.
 
 /// Tools that run a command.
-pub(super) const SHELL: [&str; 21] = [
+pub(super) const SHELL: &[&str] = &[
     "bash",
     "shell",
     "sh",
@@ -25,10 +25,14 @@ pub(super) const SHELL: [&str; 21] = [
     "powershell",
     "commandexecution",
     "console",
+    "execute",
+    "shellexec",
+    "runterminal",
+    "developershell",
     "writestdin",
 ];
 /// Arguments that hold the command.
-pub(super) const COMMAND: [&str; 6] = [
+pub(super) const COMMAND: &[&str] = &[
     "command",
     "cmd",
     "script",
@@ -39,7 +43,7 @@ pub(super) const COMMAND: [&str; 6] = [
 ];
 
 /// Tools that write files.
-pub(super) const EDIT: [&str; 27] = [
+pub(super) const EDIT: &[&str] = &[
     "edit",
     "multiedit",
     "write",
@@ -67,10 +71,13 @@ pub(super) const EDIT: [&str; 27] = [
     "insertcontent",
     "replaceinfile",
     "filewrite",
+    "texteditor",
+    "multireplacefilecontent",
+    "replacefilecontent",
 ];
 /// Tools that remove files.
-pub(super) const DELETE: [&str; 4] = ["delete", "deletefile", "removefile", "rmfile"];
-pub(super) const PATH: [&str; 10] = [
+pub(super) const DELETE: &[&str] = &["delete", "deletefile", "removefile", "rmfile"];
+pub(super) const PATH: &[&str] = &[
     "file_path",
     "filePath",
     "path",
@@ -81,8 +88,9 @@ pub(super) const PATH: [&str; 10] = [
     "file",
     "absolute_path",
     "relative_workspace_path",
+    "TargetFile",
 ];
-pub(super) const OLD: [&str; 7] = [
+pub(super) const OLD: &[&str] = &[
     "old_string",
     "oldString",
     "old_str",
@@ -90,8 +98,9 @@ pub(super) const OLD: [&str; 7] = [
     "old_text",
     "search",
     "old",
+    "TargetContent",
 ];
-pub(super) const NEW: [&str; 9] = [
+pub(super) const NEW: &[&str] = &[
     "new_string",
     "newString",
     "new_str",
@@ -101,8 +110,9 @@ pub(super) const NEW: [&str; 9] = [
     "new_source",
     "new",
     "with",
+    "ReplacementContent",
 ];
-pub(super) const CONTENT: [&str; 7] = [
+pub(super) const CONTENT: &[&str] = &[
     "content",
     "contents",
     "file_text",
@@ -110,11 +120,12 @@ pub(super) const CONTENT: [&str; 7] = [
     "streamContent",
     "code_edit",
     "fileContent",
+    "CodeContent",
 ];
-pub(super) const PATCH: [&str; 5] = ["patch", "patchText", "patch_text", "diff", "input"];
+pub(super) const PATCH: &[&str] = &["patch", "patchText", "patch_text", "diff", "input"];
 
 /// Tools that fetch or search the web under a name of their own.
-pub(super) const WEB: [&str; 18] = [
+pub(super) const WEB: &[&str] = &[
     "webfetch",
     "websearch",
     "webbrowse",
@@ -133,9 +144,10 @@ pub(super) const WEB: [&str; 18] = [
     "exasearch",
     "bravewebsearch",
     "perplexityask",
+    "browseraction",
 ];
 /// Words in the name of a tool or its server that mean the web, when there is an address.
-pub(super) const WEB_WORDS: [&str; 12] = [
+pub(super) const WEB_WORDS: &[&str] = &[
     "fetch",
     "brows",
     "navigate",
@@ -149,12 +161,12 @@ pub(super) const WEB_WORDS: [&str; 12] = [
     "playwright",
     "puppeteer",
 ];
-pub(super) const URL: [&str; 6] = ["url", "urls", "uri", "href", "address", "link"];
-pub(super) const QUERY: [&str; 5] = ["query", "search_query", "searchTerm", "search_term", "q"];
-pub(super) const QUESTION: [&str; 3] = ["prompt", "question", "instruction"];
+pub(super) const URL: &[&str] = &["url", "urls", "uri", "href", "address", "link"];
+pub(super) const QUERY: &[&str] = &["query", "search_query", "searchTerm", "search_term", "q"];
+pub(super) const QUESTION: &[&str] = &["prompt", "question", "instruction"];
 
 /// Tools that start a sub-agent.
-pub(super) const CHILD: [&str; 11] = [
+pub(super) const CHILD: &[&str] = &[
     "task",
     "agent",
     "subagent",
