@@ -265,8 +265,6 @@ mod tests {
                     event: None,
                     line: None,
                     command: None,
-                    gt_lines: 0,
-                    imported: false,
                 })
                 .into(),
             written_paths: vec!["b".into()],

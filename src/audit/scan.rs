@@ -1,14 +1,12 @@
 //! Rules alone, over one trace: no ground truth, no patch, no verdict.
 
-use std::io::Read;
-
 use crate::Result;
 use crate::experiment::discover::TaskInputs;
 use crate::report::model::{InputsInfo, RunReport, ToolInfo, TraceInfo};
 use crate::rules::finding::{Finding, Kind, Stage};
 use crate::rules::{Engine, RuleSet};
 use crate::trace::event::Coverage;
-use crate::trace::{TraceFile, read_stream, read_traces};
+use crate::trace::{TraceFile, read_traces};
 
 /// What made the report of a scan: no policy is at work in it.
 pub fn tool(rules: &RuleSet) -> ToolInfo {
@@ -20,24 +18,15 @@ pub fn tool(rules: &RuleSet) -> ToolInfo {
     }
 }
 
-/// Runs the rules over one trace: the file, or `stream` under the file's label. `task` has what is
-/// known of the task (facts, prompt, notes); its other inputs are not looked at.
+/// Runs the rules over one trace; the path `-` is standard input. `task` has what is known of the task (facts, prompt, notes); its other inputs are not looked at.
 ///
 /// # Errors
 /// When the trace cannot be read, or is none.
-pub fn scan(
-    rules: &RuleSet,
-    task: &TaskInputs,
-    file: TraceFile,
-    stream: Option<&mut dyn Read>,
-) -> Result<RunReport> {
+pub fn scan(rules: &RuleSet, task: &TaskInputs, file: TraceFile) -> Result<RunReport> {
     let label = file.label.clone();
     let prompt = task.prompt.as_ref().map(|p| p.text.as_str());
     let mut engine = Engine::new(rules, &task.facts, prompt, vec![label.clone()]);
-    let trace = match stream {
-        Some(stream) => read_stream(&file, stream, &mut engine),
-        None => read_traces(&[file], &mut engine)?,
-    };
+    let trace = read_traces(&[file], &mut engine)?;
     if let Some(file) = trace.files.iter().find(|f| !f.is_trace()) {
         return Err(file.not_a_trace());
     }

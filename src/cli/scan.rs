@@ -1,6 +1,5 @@
 //! `trace-audit scan TRACE...|-`: the rules alone, without ground truth and verdict.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use trace_audit::audit::scan::{convicts, scan, tool};
@@ -114,19 +113,16 @@ fn what_is_known(args: &ScanArgs, config: &Config) -> Result<TaskInputs> {
 }
 
 fn scan_one(rules: &RuleSet, task: &TaskInputs, path: &Path) -> Result<RunReport> {
-    if path.as_os_str() == "-" {
-        let label = "stdin".to_owned();
-        let file = TraceFile {
-            path: path.to_owned(),
-            label,
-        };
-        return scan(rules, task, file, Some(&mut io::stdin().lock()));
-    }
+    let label = if path.as_os_str() == "-" {
+        "stdin".to_owned()
+    } else {
+        path.display().to_string()
+    };
     let file = TraceFile {
         path: path.to_owned(),
-        label: path.display().to_string(),
+        label,
     };
-    scan(rules, task, file, None)
+    scan(rules, task, file)
 }
 
 fn write(args: &ScanArgs, report: &AuditReport, terminal: &Terminal) -> anyhow::Result<()> {

@@ -61,13 +61,25 @@ impl Fit {
 pub(crate) struct Detector {
     /// Index into [`FORMATS`] of the last record's format.
     current: Option<usize>,
+    /// Index of the format that every record is taken for.
+    forced: Option<usize>,
 }
 
 impl Detector {
+    /// Chooses by content, or always the `forced` format.
+    pub(crate) fn new(forced: Option<usize>) -> Self {
+        Self {
+            current: None,
+            forced,
+        }
+    }
+
     /// Index into [`FORMATS`]; `None` when the record fits none. Text of no format does not end the
     /// format before it: it is mixed in.
     pub(crate) fn choose(&mut self, body: &Body<'_>) -> Option<usize> {
-        let chosen = choose(FORMATS, self.current, body)?;
+        let chosen = self
+            .forced
+            .or_else(|| choose(FORMATS, self.current, body))?;
         self.current = Some(chosen);
         Some(chosen)
     }
@@ -142,10 +154,13 @@ mod tests {
             ),
             (r#"{"silly":"this"}"#, "-"),
             (r"[1]", "-"),
-            (r#"{"type":"init","session_id":"s","model":"gemini"}"#, "-"),
+            (
+                r#"{"type":"init","session_id":"s","model":"gemini"}"#,
+                "gemini-stream",
+            ),
             (
                 r#"{"type":"session.start","data":{"sessionId":"s"},"id":"1","parentId":null}"#,
-                "-",
+                "copilot",
             ),
         ] {
             assert_eq!(names(&[record]), [want], "{record}");

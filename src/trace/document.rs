@@ -22,9 +22,8 @@ const SECTIONS: [&str; 7] = [
     "samples",
     "events",
 ];
-/// A member of documents that are one record: a sample of Inspect, whose messages refer to attachments
-/// behind them.
-const WHOLE: &[u8] = b"epoch";
+/// The mark of an object that is one record: a sample of Inspect, whose texts refer to one another.
+const WHOLE: &str = "epoch";
 /// The section must begin within that many bytes; otherwise the object is one record.
 pub(crate) const MAX_HEAD: usize = 1 << 20;
 
@@ -83,7 +82,7 @@ pub(crate) fn section_ahead(bytes: &[u8], from: usize) -> Ahead {
                 Ahead::Nothing
             };
         };
-        if member.key == WHOLE {
+        if member.key == WHOLE.as_bytes() {
             return Ahead::Nothing;
         }
         let unfinished = match member.section(bytes) {

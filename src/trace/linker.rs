@@ -37,6 +37,16 @@ pub(crate) struct Tally {
     pub(crate) ends: u64,
 }
 
+/// The state of a file while that of a sub-agent is read.
+#[derive(Debug)]
+pub(crate) struct Outer {
+    file: u32,
+    step: (u32, u32),
+    at: u32,
+    host: Option<(u32, u32)>,
+    problems: Problems,
+}
+
 /// Turns the steps of all files of a run into events.
 #[derive(Debug, Default)]
 pub(crate) struct Linker {
@@ -46,6 +56,10 @@ pub(crate) struct Linker {
     problems: Problems,
     /// Number of the last event: record and place in it.
     last: (u32, u32),
+    /// Record of the last step.
+    at: u32,
+    /// File and record whose numbers the events of a sub-agent's file take, since they belong there.
+    host: Option<(u32, u32)>,
     /// Number of the last step in its record, for the ids of repeated records.
     step: (u32, u32),
     sessions: Sessions,
@@ -64,9 +78,38 @@ impl Linker {
         self.step = (0, 0);
     }
 
-    /// Ends the current file: gives out what is held back and returns its problems.
-    pub(crate) fn end_file(&mut self, sink: &mut dyn EventSink) -> Problems {
+    /// What follows comes from the file of a sub-agent that the last step named. Until
+    /// [`Linker::leave`], its events stand where that step stands.
+    pub(crate) fn enter(&mut self, file: u32) -> Outer {
+        let outer = Outer {
+            file: self.file,
+            step: self.step,
+            at: self.at,
+            host: self.host,
+            problems: std::mem::take(&mut self.problems),
+        };
+        self.host = Some(self.host.unwrap_or((self.file, self.at)));
+        self.file = file;
+        self.step = (0, 0);
+        outer
+    }
+
+    /// Goes back to the outer file; the problems of the inner one.
+    pub(crate) fn leave(&mut self, outer: Outer) -> Problems {
+        self.file = outer.file;
+        self.step = outer.step;
+        self.at = outer.at;
+        self.host = outer.host;
+        std::mem::replace(&mut self.problems, outer.problems)
+    }
+
+    /// Gives out what is held back.
+    pub(crate) fn release(&mut self, sink: &mut dyn EventSink) {
         self.hold.release(false, sink);
+    }
+
+    /// Ends the current file and returns its problems.
+    pub(crate) fn end_file(&mut self) -> Problems {
         std::mem::take(&mut self.problems)
     }
 
@@ -112,6 +155,7 @@ impl Linker {
             envelope,
             what,
         } = step;
+        self.at = place.record;
         let session = self.session(&envelope.session);
         let is_call = matches!(what, What::Call(_));
         match &envelope.who {
@@ -399,17 +443,14 @@ impl Linker {
         channel: Channel,
         text: String,
     ) -> Event {
-        let sub = if self.last.0 == place.record {
+        let (file, record) = self.host.unwrap_or((self.file, place.record));
+        let sub = if self.last.0 == record {
             self.last.1 + 1
         } else {
             0
         };
-        self.last = (place.record, sub);
-        let id = EventId {
-            file: self.file,
-            record: place.record,
-            sub,
-        };
+        self.last = (record, sub);
+        let id = EventId { file, record, sub };
         let source = Source {
             file: self.file,
             line: place.line,

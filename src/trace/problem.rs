@@ -46,6 +46,8 @@ pub(crate) enum Problem {
     TooLong,
     /// The array around the records has no end.
     OpenArray,
+    /// A report of this program.
+    OwnReport,
     /// A record of no known format.
     UnknownFormat,
     /// A record of a known format, of a kind that this version does not know.
@@ -101,6 +103,7 @@ impl Problem {
                 super::reader::MAX_RECORD >> 20
             ),
             Self::OpenArray => "the array around the records has no end".into(),
+            Self::OwnReport => "a report that trace-audit wrote, which is no evidence".into(),
             Self::UnknownFormat => "a JSON record of no known format".into(),
             Self::UnknownRecord => "a record of a kind that this version does not know".into(),
             Self::Repeated => "a record that was there before".into(),

@@ -1,6 +1,7 @@
 //! The records of one file: parsed, given to the adapter of their format, and linked.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use super::detect::{Body, Detector};
@@ -12,7 +13,7 @@ use super::linker::Linker;
 use super::mend::mend;
 use super::problem::Problem;
 use super::reader::{Cut, Reader, Span};
-use super::step::{Envelope, Place, Steps};
+use super::step::{Envelope, Place, Step, Steps, What};
 
 /// The start of a document, up to its first item.
 struct Head {
@@ -24,9 +25,7 @@ struct Head {
 }
 
 /// The records of one file on their way to the linker.
-pub(crate) struct Records<'r> {
-    linker: &'r mut Linker,
-    sink: &'r mut dyn EventSink,
+pub(crate) struct Records {
     detector: Detector,
     /// One adapter per entry of [`FORMATS`], opened when first needed.
     adapters: Vec<Option<Box<dyn Adapter>>>,
@@ -38,6 +37,8 @@ pub(crate) struct Records<'r> {
     /// JSON of no known format was met.
     strange: bool,
     steps: Steps,
+    /// Steps of the last record that were not linked yet.
+    queue: VecDeque<Step>,
     /// Records so far.
     number: u32,
     /// The head of a document that waits for its first item, which helps to tell its format.
@@ -48,18 +49,34 @@ pub(crate) struct Records<'r> {
     text: bool,
 }
 
-impl<'r> Records<'r> {
-    pub(crate) fn new(linker: &'r mut Linker, sink: &'r mut dyn EventSink) -> Self {
+/// Where the events go.
+pub(crate) struct Out<'o> {
+    pub(crate) linker: &'o mut Linker,
+    pub(crate) sink: &'o mut dyn EventSink,
+}
+
+/// How far the reading of a file has come.
+pub(crate) enum Progress {
+    /// It goes on.
+    More,
+    /// It goes on, and just named a sub-agent, whose steps may stand in a file of their own.
+    Child(String),
+    /// There is nothing more.
+    End,
+}
+
+impl Records {
+    /// Starts a file; every record is taken for one of the `forced` format, if there is one.
+    pub(crate) fn new(forced: Option<usize>) -> Self {
         Self {
-            linker,
-            sink,
-            detector: Detector::default(),
+            detector: Detector::new(forced),
             adapters: FORMATS.iter().map(|_| None).collect(),
             generic: Generic,
             found: Vec::new(),
             current: None,
             strange: false,
             steps: Steps::default(),
+            queue: VecDeque::new(),
             number: 0,
             head: None,
             document: None,
@@ -67,32 +84,51 @@ impl<'r> Records<'r> {
         }
     }
 
-    /// Reads to the end of the stream.
-    pub(crate) fn read_all(&mut self, reader: &mut Reader<impl Read>) -> io::Result<()> {
-        while let Some(span) = reader.next_span()? {
-            let text = text_of(reader.bytes(&span));
-            let line = match span.cut {
-                Cut::Line => Some(json::parse(&text)),
+    /// Reads the next record, up to the step that names a sub-agent.
+    pub(crate) fn read_next(
+        &mut self,
+        reader: &mut Reader<impl Read>,
+        out: &mut Out<'_>,
+    ) -> io::Result<Progress> {
+        while let Some(step) = self.queue.pop_front() {
+            let child = match &step.what {
+                What::ChildName { name, .. } => Some(name.clone()),
                 _ => None,
             };
-            if matches!(line, Some(Err(_))) {
-                reader.take_apart(&span);
-                continue;
+            out.linker.take(step, out.sink);
+            if let Some(name) = child {
+                return Ok(Progress::Child(name));
             }
-            if matches!(text, Cow::Owned(_)) {
-                self.linker.problem(Problem::NotUtf8, span.piece.line);
-            }
-            match line {
-                Some(Ok(value)) => self.record(&span, &Body::Json(value)),
-                _ => self.odd_record(&span, &text),
-            }
-            if let Some(head) = self.head.as_mut().filter(|_| span.part == Part::Head) {
-                reader.behind().clone_into(&mut head.behind);
-            }
-            reader.verbatim(self.text);
         }
-        self.open_document(None);
-        Ok(())
+        let Some(span) = reader.next_span()? else {
+            self.open_document(None, out);
+            return Ok(if self.queue.is_empty() {
+                Progress::End
+            } else {
+                Progress::More
+            });
+        };
+        let text = text_of(reader.bytes(&span));
+        let line = match span.cut {
+            Cut::Line => Some(json::parse(&text)),
+            _ => None,
+        };
+        if matches!(line, Some(Err(_))) {
+            reader.take_apart(&span);
+            return Ok(Progress::More);
+        }
+        if matches!(text, Cow::Owned(_)) {
+            out.linker.problem(Problem::NotUtf8, span.piece.line);
+        }
+        match line {
+            Some(Ok(value)) => self.record(&span, &Body::Json(value), out),
+            _ => self.odd_record(&span, &text, out),
+        }
+        if let Some(head) = self.head.as_mut().filter(|_| span.part == Part::Head) {
+            reader.behind().clone_into(&mut head.behind);
+        }
+        reader.verbatim(self.text);
+        Ok(Progress::More)
     }
 
     /// Records so far.
@@ -101,29 +137,29 @@ impl<'r> Records<'r> {
     }
 
     /// Everything but a line that parses.
-    fn odd_record(&mut self, span: &Span, text: &str) {
+    fn odd_record(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
         let problem = match span.cut {
-            Cut::Line | Cut::Value => return self.value(span, text),
-            Cut::Text if self.text_record(span, text) => return,
+            Cut::Line | Cut::Value => return self.value(span, text, out),
+            Cut::Text if self.text_record(span, text, out) => return,
             Cut::Text if is_scalar(text) => Problem::BareScalar,
             Cut::Text => Problem::TextLine,
             Cut::Broken => Problem::Broken,
             Cut::Unfinished => Problem::CutShort,
             Cut::TooLong => Problem::TooLong,
         };
-        self.open_document(None);
-        self.linker.problem(problem, span.piece.line);
-        self.record(span, &Body::Text(Cow::Borrowed(text)));
+        self.open_document(None, out);
+        out.linker.problem(problem, span.piece.line);
+        self.record(span, &Body::Text(Cow::Borrowed(text)), out);
     }
 
     /// A line of a format that is text; false when it is none. A record in JSON ends such a format.
-    fn text_record(&mut self, span: &Span, text: &str) -> bool {
+    fn text_record(&mut self, span: &Span, text: &str, out: &mut Out<'_>) -> bool {
         if self.text && text.starts_with('{') {
             if let Ok(value) = json::parse(text) {
                 let body = Body::Json(value);
                 if let Some(chosen) = self.detector.choose(&body) {
                     self.text = false;
-                    self.record_as(Some(chosen), span, &body);
+                    self.record_as(Some(chosen), span, &body, out);
                     return true;
                 }
             }
@@ -132,14 +168,14 @@ impl<'r> Records<'r> {
         let chosen = self.detector.choose(&body);
         self.text = chosen.is_some();
         if self.text {
-            self.open_document(None);
-            self.record_as(chosen, span, &body);
+            self.open_document(None, out);
+            self.record_as(chosen, span, &body, out);
         }
         self.text
     }
 
     /// A balanced value or a part of a document, which may still be refused by the parser.
-    fn value(&mut self, span: &Span, text: &str) {
+    fn value(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
         if span.part == Part::Head {
             self.head = Some(Head {
                 span: span.clone(),
@@ -149,35 +185,35 @@ impl<'r> Records<'r> {
             return;
         }
         let text = document::closed(span.part, text);
-        self.open_document(matches!(span.part, Part::Item(_)).then_some(&text));
-        self.parsed(span, &text);
+        self.open_document(matches!(span.part, Part::Item(_)).then_some(&text), out);
+        self.parsed(span, &text, out);
     }
 
     /// Parses a value, mending it where need be.
-    fn parsed(&mut self, span: &Span, text: &str) {
+    fn parsed(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
         if let Ok(value) = json::parse(text) {
-            return self.json(span, value);
+            return self.json(span, value, out);
         }
         let mended = mend(text);
         match json::parse(&mended.text) {
             Ok(value) => {
                 if mended.deep {
-                    self.linker.problem(Problem::TooDeep, span.piece.line);
+                    out.linker.problem(Problem::TooDeep, span.piece.line);
                 }
                 if mended.values || !mended.deep {
-                    self.linker.problem(Problem::Mended, span.piece.line);
+                    out.linker.problem(Problem::Mended, span.piece.line);
                 }
-                self.json(span, value);
+                self.json(span, value, out);
             }
             Err(_) => {
-                self.linker.problem(Problem::Broken, span.piece.line);
-                self.record(span, &Body::Text(Cow::Borrowed(text)));
+                out.linker.problem(Problem::Broken, span.piece.line);
+                self.record(span, &Body::Text(Cow::Borrowed(text)), out);
             }
         }
     }
 
     /// Hands on the head of a document that waits for its first item.
-    fn open_document(&mut self, first: Option<&str>) {
+    fn open_document(&mut self, first: Option<&str>, out: &mut Out<'_>) {
         let Some(head) = self.head.take() else {
             return;
         };
@@ -192,52 +228,62 @@ impl<'r> Records<'r> {
             }
         };
         self.document = value.and_then(|value| self.detector.choose(&Body::Json(value)));
-        self.parsed(&head.span, &head.text);
+        self.parsed(&head.span, &head.text, out);
     }
 
     /// A value, which may be a part of a document.
-    fn json(&mut self, span: &Span, value: Json<'_>) {
+    fn json(&mut self, span: &Span, value: Json<'_>, out: &mut Out<'_>) {
         match (span.part, self.document) {
-            (Part::Whole, _) => self.record(span, &Body::Json(value)),
+            (Part::Whole, _) => self.record(span, &Body::Json(value), out),
             (Part::Item(section), Some(format)) => {
                 let value = document::with_item(section, value);
-                self.record_as(Some(format), span, &Body::Json(value));
+                self.record_as(Some(format), span, &Body::Json(value), out);
             }
-            (_, Some(format)) => self.record_as(Some(format), span, &Body::Json(value)),
+            (_, Some(format)) => self.record_as(Some(format), span, &Body::Json(value), out),
             // A document of no known format: its items may be records of one.
-            (Part::Item(_), None) => self.record(span, &Body::Json(value)),
-            (_, None) => self.around(span, &value),
+            (Part::Item(_), None) => self.record(span, &Body::Json(value), out),
+            (_, None) => self.around(span, &value, out),
         }
     }
 
     /// What stands around the items of a document of no known format.
-    fn around(&mut self, span: &Span, document: &Json<'_>) {
+    fn around(&mut self, span: &Span, document: &Json<'_>, out: &mut Out<'_>) {
         let others = document::without_sections(document);
         if !others.members().is_empty() {
-            self.record_as(None, span, &Body::Json(others));
+            self.record_as(None, span, &Body::Json(others), out);
         }
     }
 
     /// Hands a record to the adapter of its format and the steps to the linker.
-    fn record(&mut self, span: &Span, body: &Body<'_>) {
+    fn record(&mut self, span: &Span, body: &Body<'_>, out: &mut Out<'_>) {
+        if body.json().is_some_and(is_own_report) {
+            self.number = self.number.saturating_add(1);
+            return out.linker.problem(Problem::OwnReport, span.piece.line);
+        }
         let chosen = self.detector.choose(body);
         match body.json().filter(|_| chosen.is_none()) {
             Some(document) if document::items(document).next().is_some() => {
-                self.around(span, document);
+                self.around(span, document, out);
                 for item in document::items(document) {
                     let item = Body::Json(item.clone());
                     let chosen = self.detector.choose(&item);
-                    self.record_as(chosen, span, &item);
+                    self.record_as(chosen, span, &item, out);
                 }
             }
-            _ => self.record_as(chosen, span, body),
+            _ => self.record_as(chosen, span, body, out),
         }
     }
 
     /// Hands a record to the adapter of that format.
-    fn record_as(&mut self, chosen: Option<usize>, span: &Span, body: &Body<'_>) {
+    fn record_as(
+        &mut self,
+        chosen: Option<usize>,
+        span: &Span,
+        body: &Body<'_>,
+        out: &mut Out<'_>,
+    ) {
         if chosen != self.current {
-            self.flush(false);
+            self.flush(false, out);
             self.current = chosen;
         }
         self.number = self.number.saturating_add(1);
@@ -253,7 +299,7 @@ impl<'r> Records<'r> {
                 if !self.found.contains(&index) {
                     self.found.push(index);
                 }
-                self.linker.format_records_calls(format.records_calls);
+                out.linker.format_records_calls(format.records_calls);
                 if let Some(slot) = self.adapters.get_mut(index) {
                     let adapter = slot.get_or_insert_with(|| (format.open)());
                     adapter.record(body, &mut self.steps);
@@ -262,44 +308,46 @@ impl<'r> Records<'r> {
             None => {
                 if body.json().is_some() {
                     self.strange = true;
-                    self.linker.problem(Problem::UnknownFormat, span.piece.line);
+                    out.linker.problem(Problem::UnknownFormat, span.piece.line);
                 }
                 self.generic.record(body, &mut self.steps);
             }
         }
-        self.link();
+        self.queue.extend(self.steps.drain());
     }
 
     /// Lets the current adapter say what it holds back.
-    fn flush(&mut self, end: bool) {
+    fn flush(&mut self, end: bool, out: &mut Out<'_>) {
         let current = self.current.and_then(|index| self.adapters.get_mut(index));
         if let Some(Some(adapter)) = current {
             adapter.flush(end, &mut self.steps);
-            self.link();
+            self.link(out);
         }
     }
 
     /// The file ends: every adapter says what it holds back, the current one last.
-    pub(crate) fn end(&mut self) {
+    pub(crate) fn end(&mut self, out: &mut Out<'_>) {
         let current = self.current;
         for index in self.found.clone() {
             if Some(index) != current {
                 self.current = Some(index);
-                self.flush(true);
+                self.flush(true, out);
             }
         }
         self.current = current;
-        self.flush(true);
+        self.flush(true, out);
         for format in self.found.iter().filter_map(|index| FORMATS.get(*index)) {
             if format.experimental {
-                self.linker.problem(Problem::Experimental(format.name), 0);
+                out.linker.problem(Problem::Experimental(format.name), 0);
             }
         }
     }
 
-    fn link(&mut self) {
-        for step in self.steps.drain() {
-            self.linker.take(step, self.sink);
+    /// Links what was held back.
+    fn link(&mut self, out: &mut Out<'_>) {
+        let held = self.queue.drain(..).chain(self.steps.drain());
+        for step in held.collect::<Vec<_>>() {
+            out.linker.take(step, out.sink);
         }
     }
 
@@ -318,6 +366,14 @@ impl<'r> Records<'r> {
             (true, false, _) => "text".to_owned(),
         }
     }
+}
+
+/// What this program wrote: a report, or events. It speaks of another trace and is no evidence here.
+fn is_own_report(record: &Json<'_>) -> bool {
+    let schema = record.str("schema");
+    let event = ["trace", "line", "event", "channel", "actor", "text"];
+    schema.is_some_and(|schema| schema.starts_with("trace-audit/"))
+        || event.iter().all(|key| record.get(key).is_some())
 }
 
 /// The bytes as text. The strict check is several times faster than the lossy one.

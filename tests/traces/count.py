@@ -252,6 +252,126 @@ def opencode_run(path):
     return count
 
 
+# ---- Gemini CLI, Qwen Code -----------------------------------------------------------------------
+
+def gemini_stream(path):
+    count, speaking = Count(), False
+    for record in values(path):
+        kind = record["type"]
+        delta = kind == "message" and record["role"] == "assistant"
+        # Pieces of one message follow each other.
+        count.said += delta and not speaking
+        speaking = delta
+        count.prompts += kind == "message" and record["role"] == "user"
+        if kind == "tool_use":
+            count.call(record["tool_name"])
+        count.outputs += kind == "tool_result"
+    return count
+
+
+def gemini_chat(path):
+    """The last record of each id holds everything; results come in the call and behind it."""
+    last, nameless = {}, []
+    for record in values(path):
+        for message in [record, *listed(get(record, "messages")), *listed(get(record, "$set", "messages")), *listed(record.get("history"))]:
+            if message.get("id"):
+                last[message["id"]] = message
+            elif "role" in message:
+                nameless.append(message)
+    count, answered = Count(), set()
+    for message in [*last.values(), *nameless]:
+        who = message.get("type") or message.get("role")
+        content = message.get("content", message.get("parts"))
+        texts = [content] if isinstance(content, str) else [p.get("text") for p in listed(content)]
+        for text in texts:
+            if not blank(text):
+                count.said += who in ("gemini", "model")
+                count.prompts += who == "user" and not text.startswith("<session_context>")
+        for call in listed(message.get("toolCalls")):
+            count.call(call["name"])
+            answered.add(call["id"])
+            count.outputs += bool(call.get("result"))
+        for part in listed(content):
+            response = get(part, "functionResponse", "id")
+            if response and response not in answered:
+                answered.add(response)
+                count.outputs += 1
+    return count
+
+
+def qwen_chat(path):
+    count = Count()
+    for record in values(path):
+        for part in listed(get(record, "message", "parts")):
+            if "functionCall" in part:
+                count.call(part["functionCall"]["name"])
+            elif "functionResponse" in part:
+                count.outputs += 1
+            elif not blank(part.get("text")) and not part.get("thought"):
+                count.said += record["type"] == "assistant"
+                count.prompts += record["type"] == "user" and record.get("subtype") != "notification" and not part["text"].startswith("<system-reminder>")
+    return count
+
+
+# ---- Copilot CLI --------------------------------------------------------------------------------
+
+def copilot(path):
+    count, calls, seen = Count(), set(), set()
+    for record in values(path):
+        data, kind = record.get("data", {}), record["type"]
+        # The same id and content is the same record.
+        same = (record.get("id"), kind, str(data.get("content")), str(data.get("result")))
+        if record.get("ephemeral") or same in seen:
+            continue
+        seen.add(same)
+        count.prompts += kind == "user.message" and not blank(data.get("content"))
+        count.said += kind == "assistant.message" and not blank(data.get("content"))
+        count.outputs += kind == "tool.execution_complete"
+        requests = data["toolRequests"] if kind == "assistant.message" else [data] if kind == "tool.execution_start" else []
+        for request in requests:
+            if request["toolCallId"] not in calls:
+                calls.add(request["toolCallId"])
+                count.call(request.get("name") or request.get("toolName"))
+    return count
+
+
+# ---- chat messages ------------------------------------------------------------------------------
+
+def messages(count, conversation):
+    for message in conversation:
+        role, content = message["role"], message.get("content", message.get("message"))
+        texts = [content] if isinstance(content, str) else [b.get("text") for b in listed(content) if b.get("type") == "text"]
+        said = sum(not blank(t) for t in texts)
+        count.said += said if role == "assistant" else 0
+        count.prompts += said if role == "user" else 0
+        count.outputs += role == "tool"
+        for call in listed(message.get("tool_calls")):
+            function = call["function"]
+            count.call(function if isinstance(function, str) else function["name"])
+        # A tool of the model's provider: call and result in the content.
+        for block in listed(content):
+            if get(block, "type") == "tool_use":
+                count.call(block["name"])
+                count.outputs += "result" in block
+    return count
+
+
+def chat(path):
+    return messages(Count(), [r for r in values(path) if "role" in r])
+
+
+def inspect(path):
+    if zipfile.is_zipfile(path):
+        archive = zipfile.ZipFile(path)
+        samples = [json.loads(archive.read(n)) for n in archive.namelist() if n.startswith("samples/")]
+    else:
+        samples = json.loads(Path(path).read_text())["samples"]
+    count = Count()
+    for sample in samples:
+        messages(count, sample["messages"])
+    return count
+
+
 def opencode_export(path):
     count = Count()
     for message in json.loads(Path(path).read_text())["messages"]:
@@ -490,126 +610,6 @@ def antigravity(path):
             count.prompts += new
         elif record["source"] == "MODEL" or record["source"].startswith("["):
             count.outputs += new
-    return count
-
-
-# ---- Gemini CLI, Qwen Code -----------------------------------------------------------------------
-
-def gemini_stream(path):
-    count, speaking = Count(), False
-    for record in values(path):
-        kind = record["type"]
-        delta = kind == "message" and record["role"] == "assistant"
-        # Pieces of one message follow each other.
-        count.said += delta and not speaking
-        speaking = delta
-        count.prompts += kind == "message" and record["role"] == "user"
-        if kind == "tool_use":
-            count.call(record["tool_name"])
-        count.outputs += kind == "tool_result"
-    return count
-
-
-def gemini_chat(path):
-    """The last record of each id holds everything; results come in the call and behind it."""
-    last, nameless = {}, []
-    for record in values(path):
-        for message in [record, *listed(get(record, "messages")), *listed(get(record, "$set", "messages")), *listed(record.get("history"))]:
-            if message.get("id"):
-                last[message["id"]] = message
-            elif "role" in message:
-                nameless.append(message)
-    count, answered = Count(), set()
-    for message in [*last.values(), *nameless]:
-        who = message.get("type") or message.get("role")
-        content = message.get("content", message.get("parts"))
-        texts = [content] if isinstance(content, str) else [p.get("text") for p in listed(content)]
-        for text in texts:
-            if not blank(text):
-                count.said += who in ("gemini", "model")
-                count.prompts += who == "user" and not text.startswith("<session_context>")
-        for call in listed(message.get("toolCalls")):
-            count.call(call["name"])
-            answered.add(call["id"])
-            count.outputs += bool(call.get("result"))
-        for part in listed(content):
-            response = get(part, "functionResponse", "id")
-            if response and response not in answered:
-                answered.add(response)
-                count.outputs += 1
-    return count
-
-
-def qwen_chat(path):
-    count = Count()
-    for record in values(path):
-        for part in listed(get(record, "message", "parts")):
-            if "functionCall" in part:
-                count.call(part["functionCall"]["name"])
-            elif "functionResponse" in part:
-                count.outputs += 1
-            elif not blank(part.get("text")) and not part.get("thought"):
-                count.said += record["type"] == "assistant"
-                count.prompts += record["type"] == "user" and record.get("subtype") != "notification" and not part["text"].startswith("<system-reminder>")
-    return count
-
-
-# ---- Copilot CLI --------------------------------------------------------------------------------
-
-def copilot(path):
-    count, calls, seen = Count(), set(), set()
-    for record in values(path):
-        data, kind = record.get("data", {}), record["type"]
-        # The same id and content is the same record.
-        same = (record.get("id"), kind, str(data.get("content")), str(data.get("result")))
-        if record.get("ephemeral") or same in seen:
-            continue
-        seen.add(same)
-        count.prompts += kind == "user.message" and not blank(data.get("content"))
-        count.said += kind == "assistant.message" and not blank(data.get("content"))
-        count.outputs += kind == "tool.execution_complete"
-        requests = data["toolRequests"] if kind == "assistant.message" else [data] if kind == "tool.execution_start" else []
-        for request in requests:
-            if request["toolCallId"] not in calls:
-                calls.add(request["toolCallId"])
-                count.call(request.get("name") or request.get("toolName"))
-    return count
-
-
-# ---- chat messages ------------------------------------------------------------------------------
-
-def messages(count, conversation):
-    for message in conversation:
-        role, content = message["role"], message.get("content", message.get("message"))
-        texts = [content] if isinstance(content, str) else [b.get("text") for b in listed(content) if b.get("type") == "text"]
-        said = sum(not blank(t) for t in texts)
-        count.said += said if role == "assistant" else 0
-        count.prompts += said if role == "user" else 0
-        count.outputs += role == "tool"
-        for call in listed(message.get("tool_calls")):
-            function = call["function"]
-            count.call(function if isinstance(function, str) else function["name"])
-        # A tool of the model's provider: call and result in the content.
-        for block in listed(content):
-            if get(block, "type") == "tool_use":
-                count.call(block["name"])
-                count.outputs += "result" in block
-    return count
-
-
-def chat(path):
-    return messages(Count(), [r for r in values(path) if "role" in r])
-
-
-def inspect(path):
-    if zipfile.is_zipfile(path):
-        archive = zipfile.ZipFile(path)
-        samples = [json.loads(archive.read(n)) for n in archive.namelist() if n.startswith("samples/")]
-    else:
-        samples = json.loads(Path(path).read_text())["samples"]
-    count = Count()
-    for sample in samples:
-        messages(count, sample["messages"])
     return count
 
 

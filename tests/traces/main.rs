@@ -13,6 +13,7 @@
 mod containers;
 mod damage;
 mod hostile;
+mod limits;
 mod real;
 mod samples;
 mod support;

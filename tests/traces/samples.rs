@@ -10,8 +10,8 @@ use trace_audit::trace::event::Coverage;
 
 /// What some formats cannot show, or cannot show to be whole.
 const NOT_FULL: &[(&str, Coverage)] = &[
-    ("cursor-json", Coverage::SummaryOnly),
     ("chat", Coverage::Partial),
+    ("cursor-json", Coverage::SummaryOnly),
     ("gemini-chat", Coverage::Partial),
     // No end is recorded, and outputs are not.
     ("aider-chat", Coverage::SummaryOnly),

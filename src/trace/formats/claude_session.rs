@@ -61,14 +61,14 @@ fn fit(body: &Body<'_>) -> Fit {
     // Dotted types and `message.parts` belong to agents that use the same keys.
     let foreign = kind.contains('.')
         || record.has("projectHash")
+        || record.has("exitCode")
+        || record.get("systemPayload").is_some()
         || record.at(&["message", "parts"]).is_some()
         || ["toolName", "toolId", "finalText"]
             .iter()
             .any(|key| record.has(key))
         || kind == "message"
-        || (kind == "system" && record.has("id") && !record.has("uuid"))
-        || record.has("exitCode")
-        || record.get("systemPayload").is_some();
+        || (kind == "system" && record.has("id") && !record.has("uuid"));
     let by_kind = match kind {
         "summary" => record.has("leafUuid"),
         "file-history-snapshot" => record.has("snapshot"),
@@ -76,6 +76,13 @@ fn fit(body: &Body<'_>) -> Fit {
     };
     let tree = record.get("parentUuid").is_some() && record.str("uuid").is_some();
     Fit::strong_if(!foreign && (by_kind || tree))
+}
+
+/// The sub-agent of a file that begins with that record.
+pub(super) fn child_name<'j>(first: &'j Json<'_>) -> Option<&'j str> {
+    first
+        .str("agentId")
+        .filter(|_| first.is_true("isSidechain"))
 }
 
 #[derive(Default)]

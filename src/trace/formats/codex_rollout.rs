@@ -85,6 +85,18 @@ fn fit(body: &Body<'_>) -> Fit {
     })
 }
 
+/// The header is that of a sub-agent's session.
+fn is_child(meta: &Json<'_>) -> bool {
+    meta.at(&["source", "subagent"]).is_some() || meta.str("thread_source") == Some("subagent")
+}
+
+/// The sub-agent of a file that begins with that record.
+pub(super) fn child_name<'j>(first: &'j Json<'_>) -> Option<&'j str> {
+    let meta = first.get("payload").filter(|meta| is_child(meta))?;
+    meta.str("id")
+        .filter(|_| first.str("type") == Some("session_meta"))
+}
+
 /// The tellings of one thing.
 #[derive(Debug, Clone, Copy)]
 enum Telling {
@@ -195,9 +207,7 @@ impl CodexRollout {
         }
         self.let_go(out);
         out.push(What::TurnEnd);
-        let child = meta.at(&["source", "subagent"]).is_some()
-            || meta.str("thread_source") == Some("subagent");
-        self.who = if child {
+        self.who = if is_child(meta) {
             Who::Child(id.clone())
         } else {
             Who::Main

@@ -49,8 +49,7 @@ impl Adapter for Inspect {
         if is_sample(record) {
             sample(record, out);
         } else {
-            // Of a log that comes item by item, each sample in a document of its own.
-            for one in record.list("samples") {
+            for one in record.list("samples").iter().filter(|one| is_sample(one)) {
                 sample(one, out);
             }
             if let Some(text) = record.at(&["error", "message"]).and_then(Json::as_str) {

@@ -6,6 +6,7 @@
 //! missing), inventing structure is not.
 
 use super::detect::{Body, Fit};
+use super::json::Json;
 use super::step::Steps;
 
 mod aider_chat;
@@ -90,6 +91,12 @@ pub(crate) const FORMATS: &[Format] = &[
     codex_rollout::FORMAT,
     opencode_run::FORMAT,
     rovo_dev::FORMAT,
+    gemini_stream::FORMAT,
+    gemini_chat::FORMAT,
+    qwen_stream::FORMAT,
+    qwen_chat::FORMAT,
+    copilot::FORMAT,
+    inspect::FORMAT,
     cursor_transcript::FORMAT,
     opencode_export::FORMAT,
     aider_chat::FORMAT,
@@ -107,15 +114,14 @@ pub(crate) const FORMATS: &[Format] = &[
     terminal_bench::FORMAT,
     cline::FORMAT,
     goose::FORMAT,
-    gemini_stream::FORMAT,
-    gemini_chat::FORMAT,
-    qwen_stream::FORMAT,
-    qwen_chat::FORMAT,
-    copilot::FORMAT,
-    inspect::FORMAT,
     // Last: agents with a format of their own use the same keys.
     chat::FORMAT,
 ];
+
+/// The sub-agent whose steps a file holds that begins with that record.
+pub(crate) fn child_name<'j>(first: &'j Json<'_>) -> Option<&'j str> {
+    claude_session::child_name(first).or_else(|| codex_rollout::child_name(first))
+}
 
 /// The names of all formats that are read, as reports show them.
 pub fn format_names() -> Vec<&'static str> {
