@@ -9,6 +9,8 @@
     clippy::unwrap_used
 )]
 
+#[path = "rules/lint.rs"]
+mod lint;
 #[path = "rules/real.rs"]
 mod real;
 #[path = "rules/tables.rs"]

@@ -91,8 +91,8 @@ fn default_unit(kind: Kind) -> Unit {
     }
 }
 
-fn id_ok(id: &Spanned<String>, sink: &mut Sink) -> bool {
-    let text = id.get_ref();
+/// True for `family.name`.
+pub fn is_rule_id(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();
     let part_ok = |part: &&str| {
         !part.is_empty()
@@ -100,7 +100,12 @@ fn id_ok(id: &Spanned<String>, sink: &mut Sink) -> bool {
                 .bytes()
                 .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
     };
-    let ok = text.len() <= MAX_ID && parts.len() >= 2 && parts.iter().all(part_ok);
+    text.len() <= MAX_ID && parts.len() >= 2 && parts.iter().all(part_ok)
+}
+
+fn id_ok(id: &Spanned<String>, sink: &mut Sink) -> bool {
+    let text = id.get_ref();
+    let ok = is_rule_id(text);
     if !ok {
         sink.error_help(
             id.span(),
@@ -258,6 +263,7 @@ pub(super) fn tests(
             Some(RuleTest {
                 case: test.into_inner(),
                 facts: facts.clone(),
+                file: sink.file,
             })
         })
         .collect()

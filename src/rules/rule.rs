@@ -314,6 +314,8 @@ pub struct RuleTest {
     pub case: TestSyntax,
     /// Facts of the pack, for cases that give none.
     pub facts: TaskFacts,
+    /// Index of the file in which it stands.
+    pub file: usize,
 }
 
 impl RuleTest {
