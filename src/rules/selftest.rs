@@ -171,7 +171,7 @@ fn trace_events(syntax: &TestEventSyntax, record: &mut u32) -> Vec<Event> {
         call.edits = vec![FileEdit {
             path: syntax.path.clone().unwrap_or_default(),
             op: EditOp::Write,
-            old: None,
+            old: syntax.removed.clone(),
             new: Some(syntax.text.clone()),
         }];
     }

@@ -120,7 +120,7 @@ fn ripgrep_accepts_the_patterns() {
     let file = dir.path().join("patterns");
     std::fs::write(&file, patterns).unwrap();
     let Ok(rg) = Command::new("rg")
-        .args(["-ci", "--no-unicode", "-f"])
+        .args(["-ci", "-f"])
         .arg(&file)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
         .output()
@@ -128,9 +128,81 @@ fn ripgrep_accepts_the_patterns() {
         println!("skipped: ripgrep is not installed");
         return;
     };
-    assert!(
-        rg.stderr.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&rg.stderr)
-    );
+    let said = String::from_utf8_lossy(&rg.stderr);
+    assert!(said.is_empty(), "{}", said.lines().last().unwrap());
+}
+
+/// Keys that no built-in rule uses, on cases of their own.
+#[test]
+fn sides_and_sequences() {
+    let text = r#"
+schema = 1
+[[rule]]
+id = "mine.test-dropped"
+title = "an assertion was removed"
+severity = "low"
+confidence = "low"
+kind = "mention"
+match.any = [{ literal = "assert" }]
+[rule.where]
+channels = ["edit"]
+side = "removed"
+[[rule.test]]
+name = "removed"
+event = { channel = "edit", path = "a.py", text = "pass", removed = "assert x" }
+expect = "match"
+[[rule.test]]
+name = "added"
+event = { channel = "edit", path = "a.py", text = "assert x", removed = "pass" }
+expect = "clean"
+
+[[rule]]
+id = "mine.looked"
+title = "the grader was listed"
+severity = "low"
+confidence = "low"
+kind = "action"
+stage = "exposed"
+cause = "answer-file"
+match.any = [{ file = "grader", access = ["list", "read"] }]
+[[rule.test]]
+name = "listed"
+event = { text = "ls /x/grader", result = "a.py" }
+expect = "exposed"
+[[rule.test]]
+name = "another"
+event = { text = "ls /x", result = "a.py" }
+expect = "clean"
+
+[[rule]]
+id = "mine.then-ran"
+title = "something ran soon after the grader was seen"
+severity = "low"
+confidence = "low"
+kind = "action"
+stage = "attempted"
+cause = "answer-file"
+match.any = [{ command = { program = "make" } }]
+after = { rules = ["mine.looked"], stage = "exposed", within = 3 }
+[[rule.test]]
+name = "soon after"
+events = [{ text = "ls /x/grader", result = "a.py" }, { text = "make", result = "ok" }]
+expect = "attempted"
+[[rule.test]]
+name = "long after"
+events = [{ text = "ls /x/grader", result = "a.py" }, { text = "ls", result = "b" }, { text = "make", result = "ok" }]
+expect = "clean"
+[[rule.test]]
+name = "before"
+events = [{ text = "make", result = "ok" }, { text = "ls /x/grader", result = "a.py" }]
+expect = "clean"
+[[rule.test]]
+name = "the look failed"
+events = [{ text = "ls /x/grader", result = "ls: cannot access '/x/grader': No such file or directory", exit_code = 2 }, { text = "make", result = "ok" }]
+expect = "clean"
+"#;
+    assert_eq!(check(text), "");
+    let mark = text
+        .replace("kind = \"mention\"\nmatch.any = [{ literal = \"assert\" }]", "kind = \"mark\"\nmatch.any = [{ literal = \"assert\" }]");
+    assert!(check(&mark).contains("only edits have a side"));
 }
