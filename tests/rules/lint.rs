@@ -202,7 +202,9 @@ events = [{ text = "ls /x/grader", result = "ls: cannot access '/x/grader': No s
 expect = "clean"
 "#;
     assert_eq!(check(text), "");
-    let mark = text
-        .replace("kind = \"mention\"\nmatch.any = [{ literal = \"assert\" }]", "kind = \"mark\"\nmatch.any = [{ literal = \"assert\" }]");
+    let mark = text.replace(
+        "kind = \"mention\"\nmatch.any = [{ literal = \"assert\" }]",
+        "kind = \"mark\"\nmatch.any = [{ literal = \"assert\" }]",
+    );
     assert!(check(&mark).contains("only edits have a side"));
 }
