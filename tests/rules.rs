@@ -577,7 +577,7 @@ fn work_on_one_command_is_linear() {
             let made = line.invocations.len() + words.map(|w| w.text.len() + 1).sum::<usize>();
             (made, command.len())
         };
-        let ((small, _), (large, length)) = (made(30_000), made(60_000));
+        let ((small, _), (large, length)) = (made(12_000), made(24_000));
         assert!(
             large <= 24 * length + (1 << 18),
             "{part:?}: {large} of {length} bytes"
