@@ -9,6 +9,8 @@
     clippy::unwrap_used
 )]
 
+#[path = "rules/lint.rs"]
+mod lint;
 #[path = "rules/real.rs"]
 mod real;
 #[path = "rules/tables.rs"]
@@ -523,4 +525,66 @@ fn the_tutorial_works() {
     let own: Vec<_> = report.failed.iter().filter(|f| f.rule == rule.id).collect();
     assert!(own.is_empty(), "{own:#?}");
     assert!(rules.rule("mention.number").unwrap().disabled.is_some());
+}
+
+/// The manual names every key of the file format.
+#[test]
+fn the_manual_names_every_key() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manual = std::fs::read_to_string(root.join("docs/rules.md")).unwrap();
+    let schema = std::fs::read_to_string(root.join("src/rules/schema.rs")).unwrap();
+    let keys: Vec<&str> = schema
+        .lines()
+        .filter_map(|line| line.strip_prefix("    pub ")?.split_once(':'))
+        .map(|(key, _)| key.trim_start_matches("r#"))
+        .collect();
+    assert!(keys.len() > 80, "{keys:?}");
+    let words: Vec<&str> = manual
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
+    let missing: Vec<&&str> = keys.iter().filter(|key| !words.contains(key)).collect();
+    assert!(missing.is_empty(), "not in docs/rules.md: {missing:?}");
+}
+
+/// Commands of tens of kilobytes, of every kind that repeats: what is made of one is bounded by its length.
+#[test]
+fn work_on_one_command_is_linear() {
+    const KINDS: &[(&str, &str)] = &[
+        ("git show x", " | cat a"),
+        ("", "echo $(git log) "),
+        ("", "echo `git log`;"),
+        ("", "cat > a.sh <<'E'\ngit show x\nE\n"),
+        ("", "bash <<E\ngit show x\nE\n"),
+        ("", "curl -o /tmp/a https://h.example/a/b ; "),
+        ("", "git diff HEAD~1 -- a.py && "),
+        ("", "x=git; $x show y; "),
+        ("", "for i in 1 2 3; do git show $i; done; "),
+        ("", "f() { git show x; }; f; "),
+        ("", "diff <(git show a) <(git show b); "),
+        ("", "bash -c 'git show x'; "),
+        ("cat", " a/b.py"),
+        ("echo ", "${x:-git}"),
+        ("echo ", "{a,b}"),
+        ("echo ", "$(("),
+        ("", "(("),
+        ("", "if true; then "),
+    ];
+    for (head, part) in KINDS {
+        let made = |bytes: usize| {
+            let command = format!("{head}{}", part.repeat(bytes / part.len()));
+            let line = trace_audit::shell::parse(&command);
+            let words = line.invocations.iter().flat_map(|i| &i.args);
+            let made = line.invocations.len() + words.map(|w| w.text.len() + 1).sum::<usize>();
+            (made, command.len())
+        };
+        let ((small, _), (large, length)) = (made(12_000), made(24_000));
+        assert!(
+            large <= 24 * length + (1 << 18),
+            "{part:?}: {large} of {length} bytes"
+        );
+        assert!(
+            large <= 2 * small + small / 4 + 4_096,
+            "{part:?}: {small}, then {large}"
+        );
+    }
 }

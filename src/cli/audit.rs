@@ -8,6 +8,7 @@ use trace_audit::experiment::discover::{Options, discover};
 use trace_audit::report::model::{AuditReport, RunReport};
 use trace_audit::report::{self, Lang, Style};
 use trace_audit::rules::RuleSet;
+use trace_audit::rules::diagnostic::nearest;
 use trace_audit::verdict::measures::Verdict;
 use trace_audit::verdict::policy::Policy;
 use trace_audit::{Error, Result};
@@ -86,6 +87,23 @@ struct InputArgs {
     /// Configuration file, instead of the nearest trace-audit.toml above the run
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+}
+
+impl AuditArgs {
+    /// The default command takes any word for a run directory. When the first one does not exist and
+    /// is nearly the name of a command, that was meant.
+    pub(crate) fn mistyped_command(&self, commands: &[String]) -> Option<Error> {
+        let first = self.runs.first()?;
+        let word = first.to_str().filter(|word| !word.contains(['/', '\\']))?;
+        if first.symlink_metadata().is_ok() {
+            return None;
+        }
+        let meant = nearest(word, commands.iter().map(String::as_str))?;
+        Some(Error::Usage {
+            what: format!("there is no command and no run directory `{word}`"),
+            fix: format!("did you mean `trace-audit {meant}`?"),
+        })
+    }
 }
 
 impl InputArgs {

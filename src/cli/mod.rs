@@ -83,6 +83,12 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let mut terminal = Terminal::new(cli.color);
+    if cli.command.is_none()
+        && let Some(error) = cli.audit.mistyped_command(&command_names())
+    {
+        terminal.error(&error.into());
+        return ExitCode::from(USAGE);
+    }
     let result = panic::catch_unwind(panic::AssertUnwindSafe(|| {
         run(cli.command, &cli.audit, &mut terminal)
     }));
@@ -100,6 +106,14 @@ pub(crate) fn main() -> ExitCode {
             ExitCode::from(BUG)
         }
     }
+}
+
+/// Names of the subcommands.
+fn command_names() -> Vec<String> {
+    let cli = <Cli as clap::CommandFactory>::command();
+    cli.get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect()
 }
 
 fn run(

@@ -1,16 +1,27 @@
-//! `trace-audit rules`: which rules there are, and whether their tests hold.
+//! `trace-audit rules`: which rules there are, whether they are sound, what they hit, and a new one.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use trace_audit::Error;
-use trace_audit::rules::finding::Kind;
-use trace_audit::rules::{Rule, RuleSet, SelfTestReport};
+use trace_audit::audit::scan::scan;
+use trace_audit::experiment::config::Config;
+use trace_audit::experiment::discover::{Options, TaskInputs, discover_task};
+use trace_audit::report::escape::for_terminal;
+use trace_audit::rules::finding::{Finding, Kind};
+use trace_audit::rules::template::general;
+use trace_audit::rules::{Rule, RuleSet, SelfTestReport, is_rule_id};
+use trace_audit::trace::TraceFile;
+use trace_audit::{Error, Result};
 
 use super::output::Terminal;
 
-/// Exit code of `rules test` when a test fails.
+/// Exit code when a test fails or something is wrong with a rule file.
 const FAILED: u8 = 1;
+
+/// What `rules new` writes; `ID`, `NAME` stand for the id and its last part.
+const SKELETON: &str = include_str!("rules_new.toml");
 
 /// Options of `rules`.
 #[derive(Debug, clap::Args)]
@@ -37,8 +48,40 @@ enum RulesCommand {
         #[command(flatten)]
         loaded: Loaded,
     },
+    /// Show everything that is wrong with rule files: errors, likely mistakes, failing tests
+    Check {
+        /// Directories or files with rules; without any, the built-in rules
+        #[arg(value_name = "DIR")]
+        rules: Vec<PathBuf>,
+    },
     /// Run the tests of all rules; exit code 1 when one fails
-    Test(Loaded),
+    Test(TestArgs),
+    /// Write a commented rule with tests, to start from
+    New {
+        /// Id of the rule, family.name
+        #[arg(value_name = "ID")]
+        id: String,
+        /// File to write; - is standard output. Default: ID.toml
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+/// Options of `rules test`.
+#[derive(Debug, clap::Args)]
+struct TestArgs {
+    #[command(flatten)]
+    loaded: Loaded,
+    /// Show what each rule hits in this trace, instead of running its tests; may be given several times.
+    /// With DIR, only the rules of DIR
+    #[arg(long = "trace", value_name = "FILE")]
+    traces: Vec<PathBuf>,
+    /// Task facts for --trace: TSV with a header, or TOML
+    #[arg(long, value_name = "FILE", requires = "traces")]
+    facts: Option<PathBuf>,
+    /// Task id for --trace
+    #[arg(long, value_name = "ID", requires = "traces")]
+    task: Option<String>,
 }
 
 /// Which rules to load.
@@ -47,6 +90,14 @@ struct Loaded {
     /// Directories or files with rules that are added to the built-in ones
     #[arg(value_name = "DIR")]
     rules: Vec<PathBuf>,
+}
+
+impl Loaded {
+    /// The rule comes from one of the directories; any rule, when none is named.
+    fn wants(&self, rule: &Rule) -> bool {
+        let origin = Path::new(&rule.origin);
+        self.rules.is_empty() || self.rules.iter().any(|dir| origin.starts_with(dir))
+    }
 }
 
 /// Lists, shows or tests.
@@ -65,12 +116,152 @@ pub(crate) fn run(args: &RulesArgs, terminal: &mut Terminal) -> anyhow::Result<u
             terminal.data(None, |out| Ok(show(rule, out)?))?;
             Ok(0)
         }
-        RulesCommand::Test(loaded) => {
-            let report = RuleSet::load(&loaded.rules)?.selftest();
+        RulesCommand::Check { rules } => check(rules, terminal),
+        RulesCommand::Test(args) if !args.traces.is_empty() => hits(args, terminal),
+        RulesCommand::Test(args) => {
+            let report = RuleSet::load(&args.loaded.rules)?.selftest();
             terminal.data(None, |out| Ok(print_tests(&report, out)?))?;
             Ok(if report.ok() { 0 } else { FAILED })
         }
+        RulesCommand::New { id, output } => new(id, output.as_deref(), terminal),
     }
+}
+
+fn check(dirs: &[PathBuf], terminal: &Terminal) -> anyhow::Result<u8> {
+    let report = RuleSet::check(dirs)?;
+    terminal.data(None, |out| {
+        if !report.rendered.is_empty() {
+            writeln!(out, "{}\n", report.rendered)?;
+        }
+        let tests = match report.errors {
+            0 => format!("{} tests passed", report.passed),
+            _ => "the tests were not run".to_owned(),
+        };
+        writeln!(
+            out,
+            "{} rules: {} errors, {} warnings, {tests}",
+            report.rules, report.errors, report.warnings
+        )?;
+        Ok(())
+    })?;
+    Ok(if report.ok() { 0 } else { FAILED })
+}
+
+fn new(id: &str, output: Option<&Path>, terminal: &Terminal) -> anyhow::Result<u8> {
+    if !is_rule_id(id) {
+        return Err(Error::Usage {
+            what: format!("`{id}` is no rule id"),
+            fix: "write family.name with a-z, 0-9 and -, at most 48 bytes".to_owned(),
+        }
+        .into());
+    }
+    let (family, name) = id.split_once('.').unwrap_or((id, id));
+    let built_in = RuleSet::builtin()?;
+    let taken = |rule: &Rule| rule.id.split('.').next() == Some(family);
+    if built_in.rules().iter().any(taken) {
+        return Err(Error::Usage {
+            what: format!("`{family}` is a family of built-in rules"),
+            fix: format!("choose a family of your own, such as `ours.{name}`"),
+        }
+        .into());
+    }
+    let program = name.rsplit('.').next().unwrap_or(name);
+    let text = SKELETON
+        .replace("FAMILY", family)
+        .replace("ID", id)
+        .replace("NAME", program);
+    if output.is_some_and(|path| path.as_os_str() == "-") {
+        return terminal
+            .data(None, |out| Ok(out.write_all(text.as_bytes())?))
+            .map(|()| 0);
+    }
+    let path = output.map_or_else(|| PathBuf::from(format!("{id}.toml")), Path::to_owned);
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .map_err(|e| match e.kind() {
+            std::io::ErrorKind::AlreadyExists => Error::Usage {
+                what: format!("{} exists", path.display()),
+                fix: "name another file with -o, or remove it".to_owned(),
+            },
+            _ => Error::io(&path, e),
+        })?;
+    file.write_all(text.as_bytes())
+        .map_err(|e| Error::io(&path, e))?;
+    terminal.note(&format!(
+        "wrote {}; change it, then run `trace-audit rules check` on it",
+        path.display()
+    ));
+    Ok(0)
+}
+
+/// What the rules hit in real traces.
+fn hits(args: &TestArgs, terminal: &Terminal) -> anyhow::Result<u8> {
+    let rules = RuleSet::load(&args.loaded.rules)?;
+    let config = Config::find(None, None)?;
+    let options = Options {
+        task: args.task.clone(),
+        facts: args.facts.clone(),
+        ..Options::default()
+    };
+    let task = discover_task(&options, &config)?;
+    let mut found: BTreeMap<&str, Vec<Finding>> = rules
+        .rules()
+        .iter()
+        .filter(|rule| args.loaded.wants(rule))
+        .map(|rule| (rule.id.as_str(), Vec::new()))
+        .collect();
+    for path in &args.traces {
+        for finding in findings(&rules, &task, path)? {
+            if let Some(list) = found.get_mut(finding.rule.as_str()) {
+                list.push(finding);
+            }
+        }
+    }
+    // Of many rules only those that hit something are of interest.
+    let all = !args.loaded.rules.is_empty();
+    terminal.data(None, |out| {
+        for (rule, list) in found.iter().filter(|(_, list)| all || !list.is_empty()) {
+            writeln!(out, "{rule}  {} hits", list.len())?;
+            for finding in list {
+                writeln!(out, "  {}", hit(finding))?;
+            }
+        }
+        let hit = found.values().filter(|list| !list.is_empty()).count();
+        writeln!(out, "{hit} of {} rules hit something", found.len())?;
+        Ok(())
+    })?;
+    Ok(0)
+}
+
+fn findings(rules: &RuleSet, task: &TaskInputs, path: &Path) -> Result<Vec<Finding>> {
+    let file = TraceFile {
+        path: path.to_owned(),
+        label: path.display().to_string(),
+    };
+    Ok(scan(rules, task, file, None)?.findings)
+}
+
+fn hit(finding: &Finding) -> String {
+    let mut words = vec![finding.stage.map_or_else(
+        || format!("{:?}", finding.kind).to_lowercase(),
+        |stage| format!("{stage:?}").to_lowercase(),
+    )];
+    if finding.blocked {
+        words.push("blocked".to_owned());
+    }
+    if let Some(reason) = &finding.waived {
+        words.push(format!("waived: {}", for_terminal(reason)));
+    }
+    format!(
+        "{}:{}  {}  \"{}\"   {}",
+        for_terminal(&finding.trace),
+        finding.line,
+        finding.channel,
+        for_terminal(&finding.excerpt),
+        words.join(", ")
+    )
 }
 
 fn unknown(id: &str) -> Error {
@@ -112,7 +303,9 @@ fn list(rules: &RuleSet, out: &mut dyn Write) -> std::io::Result<()> {
 fn list_patterns(rules: &RuleSet, out: &mut dyn Write) -> std::io::Result<()> {
     let mut seen = std::collections::BTreeSet::new();
     for regex in rules.rules().iter().flat_map(Rule::regexes) {
-        if seen.insert(regex) {
+        // ripgrep knows no facts of a task.
+        let regex = general(regex);
+        if seen.insert(regex.clone()) {
             writeln!(out, "{regex}")?;
         }
     }

@@ -10,8 +10,8 @@ use super::diagnostic::Sink;
 use super::finding::{Kind, Stage};
 use super::pattern::command::WordPattern;
 use super::pattern::{Pattern, PatternKind};
-use super::rule::{Allow, Body, Channels, Filter, Rule, RuleTest, Scope, Unit};
-use super::schema::{AllowSyntax, RuleSyntax, TestSyntax, WhereSyntax};
+use super::rule::{After, Allow, Body, Channels, Filter, Rule, RuleTest, Scope, Side, Unit};
+use super::schema::{AfterSyntax, AllowSyntax, RuleSyntax, TestSyntax, WhereSyntax};
 use super::template::Fact;
 use crate::experiment::task_facts::TaskFacts;
 use crate::trace::event::Channel;
@@ -48,6 +48,10 @@ pub(super) fn rule(
         allow: allows(syntax.allow, sink)?,
     };
     let filter = filter?;
+    let after = match syntax.after {
+        Some(syntax) => Some(after(syntax, sink)?),
+        None => None,
+    };
     let needs = facts_named(&syntax.r#where.needs, sink);
     let tests = tests(syntax.test, facts, sink);
     let rule = Rule {
@@ -75,6 +79,7 @@ pub(super) fn rule(
         self_blocked: syntax.outcome.self_blocked,
         filter,
         body,
+        after,
         needs,
         tests,
         origin: origin.to_owned(),
@@ -91,8 +96,8 @@ fn default_unit(kind: Kind) -> Unit {
     }
 }
 
-fn id_ok(id: &Spanned<String>, sink: &mut Sink) -> bool {
-    let text = id.get_ref();
+/// True for `family.name`.
+pub fn is_rule_id(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();
     let part_ok = |part: &&str| {
         !part.is_empty()
@@ -100,7 +105,12 @@ fn id_ok(id: &Spanned<String>, sink: &mut Sink) -> bool {
                 .bytes()
                 .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
     };
-    let ok = text.len() <= MAX_ID && parts.len() >= 2 && parts.iter().all(part_ok);
+    text.len() <= MAX_ID && parts.len() >= 2 && parts.iter().all(part_ok)
+}
+
+fn id_ok(id: &Spanned<String>, sink: &mut Sink) -> bool {
+    let text = id.get_ref();
+    let ok = is_rule_id(text);
     if !ok {
         sink.error_help(
             id.span(),
@@ -197,8 +207,43 @@ fn filter(syntax: &WhereSyntax, kind: Kind, sink: &mut Sink) -> Option<Filter> {
         tool: tool?,
         actor: syntax.actor,
         path: path?,
+        side: side(syntax, kind, sink)?,
         forbidden: syntax.forbidden,
         lacks: facts_named(&syntax.lacks, sink),
+    })
+}
+
+/// Only edits have two sides.
+fn side(syntax: &WhereSyntax, kind: Kind, sink: &mut Sink) -> Option<Side> {
+    let Some(side) = &syntax.side else {
+        return Some(Side::default());
+    };
+    let edits = syntax
+        .channels
+        .as_ref()
+        .is_none_or(|channels| channels.get_ref().contains(&Channel::Edit));
+    if kind == Kind::Mark || !edits {
+        sink.error_help(
+            side.span(),
+            "only edits have a side",
+            "add `edit` to `channels`; marks look at added lines",
+        );
+        return None;
+    }
+    Some(*side.get_ref())
+}
+
+fn after(syntax: AfterSyntax, sink: &mut Sink) -> Option<After> {
+    let rules: Option<Vec<_>> = syntax
+        .rules
+        .iter()
+        .map(|glob| one_glob(glob, sink))
+        .collect();
+    Some(After {
+        rules: rules?,
+        stage: syntax.stage.unwrap_or(Stage::Attempted),
+        within: syntax.within,
+        same: syntax.same,
     })
 }
 
@@ -258,6 +303,7 @@ pub(super) fn tests(
             Some(RuleTest {
                 case: test.into_inner(),
                 facts: facts.clone(),
+                file: sink.file,
             })
         })
         .collect()
@@ -324,9 +370,10 @@ const TEXT_CHANNELS: &[Channel] = &[
 
 /// True if the rule runs only on texts that hold an anchor. Placeholders are facts of some length.
 fn anchored(body: &Body) -> bool {
-    let has = |p: &Pattern| match p.regexp() {
-        Some(regexp) => regexp.anchors().is_some() || !p.facts().is_empty(),
-        None => true,
+    let has = |p: &Pattern| match &p.kind {
+        PatternKind::Text(regexp) => regexp.anchors().is_some() || !p.facts().is_empty(),
+        // Addresses and paths are few and short.
+        _ => true,
     };
     (!body.any.is_empty() && body.any.iter().all(has)) || body.all.iter().any(has)
 }

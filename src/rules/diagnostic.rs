@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level as Title, Renderer, Snippet};
 
 use super::text::{ceil, floor};
 use crate::Error;
@@ -34,9 +34,20 @@ impl SourceFile {
     }
 }
 
-/// One error.
+/// How bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// The file cannot be used.
+    Error,
+    /// Most likely a mistake.
+    Warning,
+}
+
+/// One error or lint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// How bad.
+    pub level: Level,
     /// Index of the file.
     pub file: usize,
     /// Byte range in the file.
@@ -78,10 +89,28 @@ impl<'d> Sink<'d> {
     /// Notes an error.
     pub fn error(&mut self, span: Range<usize>, message: impl Into<String>) {
         self.all.push(Diagnostic {
+            level: Level::Error,
             file: self.file,
             span,
             message: message.into(),
             help: None,
+        });
+    }
+
+    /// Notes what a lint found; the message ends with its name.
+    pub fn warn(
+        &mut self,
+        span: Range<usize>,
+        lint: &str,
+        message: impl std::fmt::Display,
+        help: impl Into<String>,
+    ) {
+        self.all.push(Diagnostic {
+            level: Level::Warning,
+            file: self.file,
+            span,
+            message: format!("{message} [{lint}]"),
+            help: Some(help.into()),
         });
     }
 
@@ -93,6 +122,7 @@ impl<'d> Sink<'d> {
         help: impl Into<String>,
     ) {
         self.all.push(Diagnostic {
+            level: Level::Error,
             file: self.file,
             span,
             message: message.into(),
@@ -105,6 +135,7 @@ impl<'d> Sink<'d> {
         let message = error.message().replace('\n', ", ");
         let help = suggestion(&message);
         self.all.push(Diagnostic {
+            level: Level::Error,
             file: self.file,
             span: error.span().unwrap_or(whole),
             message,
@@ -147,11 +178,15 @@ fn render_one(diagnostic: &Diagnostic, files: &[SourceFile]) -> String {
     let snippet = Snippet::source(file.text.as_ref())
         .path(file.name.as_str())
         .annotation(AnnotationKind::Primary.span(start..end));
-    let mut group = Level::ERROR
+    let level = match diagnostic.level {
+        Level::Error => Title::ERROR,
+        Level::Warning => Title::WARNING,
+    };
+    let mut group = level
         .primary_title(diagnostic.message.as_str())
         .element(snippet);
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        group = group.element(Title::HELP.message(help.as_str()));
     }
     Renderer::plain().render(&[group])
 }
@@ -198,6 +233,7 @@ mod tests {
         let files = [SourceFile::new("r.toml", "a = 1\nliterel = 'x'\n")];
         let shown = render(
             &[Diagnostic {
+                level: Level::Error,
                 file: 0,
                 span: 6..13,
                 message: "unknown field".into(),
@@ -215,6 +251,7 @@ mod tests {
         let files = [SourceFile::new("r", "上")];
         for span in [0..9, 1..2, 7..9, 3..3] {
             let diagnostic = Diagnostic {
+                level: Level::Error,
                 file: 0,
                 span,
                 message: "x".into(),

@@ -71,26 +71,7 @@ impl RuleSet {
     /// If a directory cannot be read or holds no rule file, or [`Error::BadRules`] with everything
     /// that is wrong in any of the files.
     pub fn load(dirs: &[PathBuf]) -> Result<Self> {
-        let mut files: Vec<SourceFile> = BUILTIN
-            .iter()
-            .map(|(name, text)| SourceFile {
-                trusted: true,
-                ..SourceFile::new(*name, *text)
-            })
-            .collect();
-        for dir in dirs {
-            for path in rule_files(dir)? {
-                let bytes = fs::read(&path).map_err(|e| Error::io(&path, e))?;
-                let text = String::from_utf8(bytes).map_err(|_| Error::BadData {
-                    path: path.clone(),
-                    line: None,
-                    what: "a rule file must be UTF-8".to_owned(),
-                    fix: "save it as UTF-8".to_owned(),
-                })?;
-                files.push(SourceFile::new(path.display().to_string(), text));
-            }
-        }
-        Self::from_files(files)
+        Self::from_files(sources(dirs)?)
     }
 
     /// Rules from texts, without the built-in ones unless they are among them.
@@ -106,25 +87,7 @@ impl RuleSet {
         }
         layers.apply_overrides(&files, &mut diagnostics);
         diagnostic::check(&diagnostics, &files)?;
-        if layers.rules.iter().all(|rule| rule.disabled.is_some()) {
-            return Err(Error::BadRules {
-                rendered: "error: no rule is left, so nothing could ever be found".to_owned(),
-                errors: 1,
-            });
-        }
-        let mut rules = layers.rules;
-        rules.sort_by(|a, b| a.id.cmp(&b.id));
-        let mut builder = Builder::starting_at(0);
-        for rule in &mut rules {
-            if rule.disabled.is_none() {
-                builder.add(&mut rule.body);
-            }
-        }
-        Ok(Self {
-            rules,
-            index: builder.build(),
-            files,
-        })
+        layers.build(files)
     }
 
     /// The same rules with everything checked, and with the tests of the built-in ones.
@@ -191,16 +154,69 @@ fn rule_files(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// The built-in files and those of the given directories.
+pub(super) fn sources(dirs: &[PathBuf]) -> Result<Vec<SourceFile>> {
+    let mut files: Vec<SourceFile> = BUILTIN
+        .iter()
+        .map(|(name, text)| SourceFile {
+            trusted: true,
+            ..SourceFile::new(*name, *text)
+        })
+        .collect();
+    for dir in dirs {
+        for path in rule_files(dir)? {
+            let bytes = fs::read(&path).map_err(|e| Error::io(&path, e))?;
+            let text = String::from_utf8(bytes).map_err(|_| Error::BadData {
+                path: path.clone(),
+                line: None,
+                what: "a rule file must be UTF-8".to_owned(),
+                fix: "save it as UTF-8".to_owned(),
+            })?;
+            files.push(SourceFile::new(path.display().to_string(), text));
+        }
+    }
+    Ok(files)
+}
+
+/// Number of built-in files; they come first.
+pub(super) fn built_in() -> usize {
+    BUILTIN.len()
+}
+
 /// The rules read so far.
 #[derive(Default)]
-struct Layers {
+pub(super) struct Layers {
     rules: Vec<Rule>,
     by_id: BTreeMap<String, usize>,
     overrides: Vec<(usize, OverrideSyntax)>,
+    /// Files from this number on are kept as written, for lints.
+    keep_from: Option<usize>,
+    /// Rules as written, with the numbers of their files.
+    pub(super) kept: Vec<(usize, RuleSyntax)>,
+    /// Overrides as written.
+    pub(super) kept_overrides: Vec<(usize, OverrideSyntax)>,
 }
 
 impl Layers {
-    fn read(&mut self, file: &SourceFile, sink: &mut Sink) {
+    /// Layers that keep what stands in the files from a number on.
+    pub(super) fn keeping(first: usize) -> Self {
+        Self {
+            keep_from: Some(first),
+            ..Self::default()
+        }
+    }
+
+    /// Ids of the rules that stand in files before a number.
+    pub(super) fn built_in_ids(&self, first: usize, files: &[SourceFile]) -> Vec<String> {
+        let names: Vec<&str> = files.iter().take(first).map(|f| f.name.as_str()).collect();
+        let rules = self.rules.iter();
+        rules
+            .filter(|rule| names.contains(&rule.origin.as_str()))
+            .map(|rule| rule.id.clone())
+            .collect()
+    }
+
+    pub(super) fn read(&mut self, file: &SourceFile, sink: &mut Sink) {
         let (table, errors) = DeTable::parse_recoverable(&file.text);
         for error in &errors {
             sink.toml(error, 0..0);
@@ -223,7 +239,12 @@ impl Layers {
                     for entry in entries(value, sink) {
                         let span = entry.span();
                         match OverrideSyntax::deserialize(ValueDeserializer::from(entry)) {
-                            Ok(change) => self.overrides.push((sink.file, change)),
+                            Ok(change) => {
+                                if self.keep_from.is_some_and(|first| sink.file >= first) {
+                                    self.kept_overrides.push((sink.file, change.clone()));
+                                }
+                                self.overrides.push((sink.file, change));
+                            }
                             Err(error) => sink.toml(&error, span),
                         }
                     }
@@ -261,6 +282,9 @@ impl Layers {
             Err(error) => return sink.toml(&error, span),
         };
         let id = syntax.id.clone();
+        if self.keep_from.is_some_and(|first| sink.file >= first) {
+            self.kept.push((sink.file, syntax.clone()));
+        }
         let syntax = Spanned::new(span, syntax);
         let compiled = compile::rule(syntax, &pack.test_facts, &file.name, sink);
         if let Some(first) = self.by_id.get(id.get_ref()) {
@@ -276,7 +300,11 @@ impl Layers {
         }
     }
 
-    fn apply_overrides(&mut self, files: &[SourceFile], diagnostics: &mut Vec<Diagnostic>) {
+    pub(super) fn apply_overrides(
+        &mut self,
+        files: &[SourceFile],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
         for (number, change) in std::mem::take(&mut self.overrides) {
             let Some(file) = files.get(number) else {
                 continue;
@@ -295,6 +323,29 @@ impl Layers {
             };
             overrides::apply(rule, change, &mut sink);
         }
+    }
+
+    /// The rules as a set.
+    pub(super) fn build(self, files: Vec<SourceFile>) -> Result<RuleSet> {
+        if self.rules.iter().all(|rule| rule.disabled.is_some()) {
+            return Err(Error::BadRules {
+                rendered: "error: no rule is left, so nothing could ever be found".to_owned(),
+                errors: 1,
+            });
+        }
+        let mut rules = self.rules;
+        rules.sort_by(|a, b| a.id.cmp(&b.id));
+        let mut builder = Builder::starting_at(0);
+        for rule in &mut rules {
+            if rule.disabled.is_none() {
+                builder.add(&mut rule.body);
+            }
+        }
+        Ok(RuleSet {
+            rules,
+            index: builder.build(),
+            files,
+        })
     }
 }
 

@@ -10,6 +10,7 @@
 //! `docs/rules.md` is the manual. The engine knows events and commands, no trace formats.
 
 pub mod call;
+mod check;
 mod compile;
 mod compile_pattern;
 pub mod diagnostic;
@@ -19,6 +20,7 @@ pub mod flow;
 pub mod git;
 pub mod index;
 pub mod layers;
+mod lint;
 pub mod outcome;
 mod overrides;
 pub mod pattern;
@@ -31,6 +33,8 @@ pub mod task;
 pub mod template;
 pub mod text;
 
+pub use check::CheckReport;
+pub use compile::is_rule_id;
 pub use engine::{Engine, EngineReport, InactiveRule};
 pub use layers::RuleSet;
 pub use rule::Rule;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use globset::GlobSet;
+use globset::{GlobMatcher, GlobSet};
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Cause, Confidence, Kind, Severity, Stage};
@@ -82,6 +82,47 @@ pub enum FlowKind {
     Apply,
 }
 
+/// Which text of an edit a rule looks at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// What the edit writes.
+    #[default]
+    Added,
+    /// What the edit replaces.
+    Removed,
+    /// Each of them.
+    Both,
+}
+
+impl Side {
+    /// True if a rule that looks at `self` looks at the text on that side.
+    pub fn has(self, side: Self) -> bool {
+        self == Self::Both || self == side
+    }
+}
+
+/// What two hits of a sequence share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Same {
+    /// The earlier call or its result names a file that this call or edit uses.
+    File,
+}
+
+/// `[rule.after]`, compiled.
+#[derive(Debug, Clone)]
+pub struct After {
+    /// Over the ids of the rules that hit before.
+    pub rules: Vec<GlobMatcher>,
+    /// What they reached at least.
+    pub stage: Stage,
+    /// Most events between that hit and this one.
+    pub within: Option<u64>,
+    /// What both share.
+    pub same: Option<Same>,
+}
+
 /// A property of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -136,6 +177,8 @@ pub struct Filter {
     pub actor: Option<ActorSyntax>,
     /// Paths of edits and added lines; `None`: any.
     pub path: Option<GlobSet>,
+    /// Which text of an edit.
+    pub side: Side,
     /// Kind of task; `None`: any.
     pub forbidden: Option<Forbidden>,
     /// Facts that the task must lack.
@@ -297,6 +340,8 @@ pub struct Rule {
     pub filter: Filter,
     /// What to look for.
     pub body: Body,
+    /// What must have happened before.
+    pub after: Option<After>,
     /// Facts without which the rule is inactive, besides those that its patterns need.
     pub needs: Vec<Fact>,
     /// Examples and counter-examples, with the facts they use by default.
@@ -314,6 +359,8 @@ pub struct RuleTest {
     pub case: TestSyntax,
     /// Facts of the pack, for cases that give none.
     pub facts: TaskFacts,
+    /// Index of the file in which it stands.
+    pub file: usize,
 }
 
 impl RuleTest {

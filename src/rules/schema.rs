@@ -9,7 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::finding::{Cause, Confidence, Kind, Severity, Stage};
-use super::rule::{Access, Facet, FlowKind, Scope, Status, Unit};
+use super::rule::{Access, Facet, FlowKind, Same, Scope, Side, Status, Unit};
 use crate::experiment::task_facts::{Forbidden, TaskFacts};
 use crate::rules::git::call::Prints;
 use crate::rules::git::reach::Reach;
@@ -91,6 +91,8 @@ pub struct RuleSyntax {
     pub r#where: WhereSyntax,
     /// What to look for.
     pub r#match: Spanned<MatchSyntax>,
+    /// What must have happened before.
+    pub after: Option<AfterSyntax>,
     /// How the linked result moves the stage.
     #[serde(default)]
     pub outcome: OutcomeSyntax,
@@ -120,6 +122,8 @@ pub struct WhereSyntax {
     /// Globs over the path of an edit or of added lines.
     #[serde(default)]
     pub path: Vec<Spanned<String>>,
+    /// For edits: which text to look at.
+    pub side: Option<Spanned<Side>>,
     /// Which part of the history must be the answer of the task.
     pub forbidden: Option<Forbidden>,
     /// Facts that the task must lack.
@@ -275,6 +279,20 @@ pub struct GitSyntax {
     pub remote: Option<Spanned<String>>,
 }
 
+/// `[rule.after]`: an earlier hit without which this rule does not hit.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AfterSyntax {
+    /// Globs over the ids of the rules that hit before; one is enough.
+    pub rules: Vec<Spanned<String>>,
+    /// What they reached at least; `attempted` if missing.
+    pub stage: Option<Stage>,
+    /// Most events between that hit and this one; any number if missing.
+    pub within: Option<u64>,
+    /// What both must share.
+    pub same: Option<Same>,
+}
+
 /// `[rule.outcome]`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -376,6 +394,8 @@ pub struct TestEventSyntax {
     pub text: String,
     /// For an edit: the path.
     pub path: Option<String>,
+    /// For an edit: the text that it replaces.
+    pub removed: Option<String>,
     /// What the call returned. Missing: the trace does not hold it.
     pub result: Option<String>,
     /// Exit code of the call.

@@ -1,5 +1,7 @@
 //! Runs the `[[rule.test]]` cases of all rules.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::engine::Engine;
@@ -22,6 +24,10 @@ pub struct Failure {
     pub expected: String,
     /// What came out.
     pub got: String,
+    /// Index of the rule file.
+    pub file: usize,
+    /// Where in it the expectation stands, as a byte range.
+    pub span: Range<usize>,
 }
 
 /// Result of all cases.
@@ -33,6 +39,10 @@ pub struct SelfTestReport {
     pub failed: Vec<Failure>,
     /// Known gaps (`todo-match`) that are still open, as `rule: case`.
     pub todo: Vec<String>,
+    /// Known gaps that are closed: the rule matches now.
+    pub closed: Vec<Failure>,
+    /// Rules with the reasons of allow entries that a case showed at work.
+    pub waived: BTreeSet<(String, String)>,
     /// Rules without a case that matches or without one that does not.
     pub untested: Vec<String>,
 }
@@ -56,17 +66,26 @@ impl RuleSet {
                     case: "all rules can be read".to_owned(),
                     expected: "no mistakes".to_owned(),
                     got: error.to_string(),
+                    file: 0,
+                    span: 0..0,
                 });
                 return report;
             }
         };
-        for rule in full.rules().iter().filter(|r| r.disabled.is_none()) {
+        full.run_tests(|_| true)
+    }
+
+    /// Runs the wanted cases of every rule that is not switched off. The set must have been loaded in
+    /// full.
+    pub(super) fn run_tests(&self, wanted: impl Fn(&RuleTest) -> bool) -> SelfTestReport {
+        let mut report = SelfTestReport::default();
+        for rule in self.rules().iter().filter(|r| r.disabled.is_none()) {
             let expects = |wanted| rule.tests.iter().any(|t| t.is_positive() == wanted);
             if !expects(true) || !expects(false) {
                 report.untested.push(rule.id.clone());
             }
-            for test in &rule.tests {
-                full.run_case(rule, test, &mut report);
+            for test in rule.tests.iter().filter(|t| wanted(t)) {
+                self.run_case(rule, test, &mut report);
             }
         }
         report
@@ -75,17 +94,26 @@ impl RuleSet {
     fn run_case(&self, rule: &Rule, test: &RuleTest, report: &mut SelfTestReport) {
         let expect = *test.case.expect.get_ref();
         let findings = self.findings_of(rule, test);
+        let case = |got: String| Failure {
+            rule: rule.id.clone(),
+            case: test.case.name.clone(),
+            expected: format!("{expect:?}").to_lowercase(),
+            got,
+            file: test.file,
+            span: test.case.expect.span(),
+        };
+        let reasons = findings.iter().filter_map(|f| f.waived.clone());
+        let reasons = reasons.map(|reason| (rule.id.clone(), reason));
+        report.waived.extend(reasons);
         if fits(expect, &findings) {
             report.passed += 1;
+            if expect == Expect::TodoMatch {
+                report.closed.push(case(describe(&findings)));
+            }
         } else if expect == Expect::TodoMatch {
             report.todo.push(format!("{}: {}", rule.id, test.case.name));
         } else {
-            report.failed.push(Failure {
-                rule: rule.id.clone(),
-                case: test.case.name.clone(),
-                expected: format!("{expect:?}").to_lowercase(),
-                got: describe(&findings),
-            });
+            report.failed.push(case(describe(&findings)));
         }
     }
 
@@ -143,7 +171,7 @@ fn trace_events(syntax: &TestEventSyntax, record: &mut u32) -> Vec<Event> {
         call.edits = vec![FileEdit {
             path: syntax.path.clone().unwrap_or_default(),
             op: EditOp::Write,
-            old: None,
+            old: syntax.removed.clone(),
             new: Some(syntax.text.clone()),
         }];
     }

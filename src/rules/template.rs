@@ -261,6 +261,21 @@ pub fn opaque(pattern: &str) -> Option<String> {
     (!placeholders(pattern).0.is_empty()).then(|| replace(pattern, |_| Some("(?s:.+)".to_owned())))
 }
 
+/// The pattern for a tool that knows no facts: each placeholder stands for anything of its shape.
+pub fn general(pattern: &str) -> String {
+    replace(pattern, |fact| {
+        let shape = match fact {
+            Fact::Pr | Fact::Issue => "[0-9]+",
+            Fact::GtSha | Fact::BaseSha => "[0-9a-f]{7,40}",
+            Fact::Repo => r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+",
+            Fact::BaseVersion => r"[0-9]+(?:\.[0-9]+)+",
+            Fact::GtSubject | Fact::GtAuthors => r"[^\n]+",
+            Fact::Owner | Fact::RepoName | Fact::Package | Fact::Task => r"[A-Za-z0-9._-]+",
+        };
+        Some(shape.to_owned())
+    })
+}
+
 fn replace(pattern: &str, with: impl Fn(Fact) -> Option<String>) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut done = 0;

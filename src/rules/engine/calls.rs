@@ -10,7 +10,7 @@ use crate::rules::git::call::Prints;
 use crate::rules::git::reach::{Map, Reach};
 use crate::rules::outcome::{Judgement, judge};
 use crate::rules::result::CallResult;
-use crate::rules::rule::Access;
+use crate::rules::rule::{Access, Side};
 use crate::rules::text::fold::plain;
 use crate::shell;
 use crate::shell::model::Origin;
@@ -244,6 +244,28 @@ impl Engine<'_> {
             }
         }
         self.step(event, Step::of_call(event, &text));
+        if event.channel == Channel::Edit {
+            self.replaced(event);
+        }
+    }
+
+    /// What an edit replaces, for the rules that look at that side.
+    fn replaced(&mut self, event: &Event) {
+        let looked_at = |active: &super::Active| active.rule.filter.side.has(Side::Removed);
+        if !self.active.iter().any(looked_at) {
+            return;
+        }
+        self.side = Side::Removed;
+        for old in event.edits.iter().filter_map(|edit| edit.old.as_deref()) {
+            let text = plain(old);
+            self.mark(&text);
+            let subject = Subject {
+                text: &text,
+                step: None,
+            };
+            self.try_rules(event, subject, |rule| rule.kind != Kind::Mark);
+        }
+        self.side = Side::Added;
     }
 
     /// What a call returned.
@@ -254,6 +276,7 @@ impl Engine<'_> {
         let Some(answers) = &event.answers else {
             return;
         };
+        self.past.answered(answers.event, &text);
         let outcome = event.outcome.unwrap_or_default();
         let Some(mut call) = self.calls.remove(&answers.event) else {
             return;

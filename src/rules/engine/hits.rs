@@ -1,6 +1,7 @@
 //! From a match of a rule to a finding: filters, allow entries, quotations, one finding an event.
 
 use super::matching::{self, Hit, Subject, each_hit};
+use super::past::asks_for;
 use super::report::MAX_MENTIONS;
 use super::{Engine, Waiting};
 use crate::rules::finding::{Confidence, Finding, Kind, Stage};
@@ -33,6 +34,11 @@ impl Engine<'_> {
             if !kinds(rule) || !self.applies(rule, event) || !self.marks.can_match(active.body()) {
                 continue;
             }
+            if let Some(after) = &rule.after
+                && !self.past.holds(after, &self.findings, event, subject.step)
+            {
+                continue;
+            }
             if let Some((hit, waived)) = self.first_hit(number, event, subject) {
                 self.add(number, event, subject, &hit, waived);
             }
@@ -43,6 +49,7 @@ impl Engine<'_> {
     fn applies(&self, rule: &Rule, event: &Event) -> bool {
         let filter = &rule.filter;
         filter.channels.has(event.channel)
+            && (event.channel != Channel::Edit || filter.side.has(self.side))
             && (filter.tool.is_empty()
                 // A format may keep the query of a search and not the name of the tool.
                 || event.tool.as_deref().map_or(event.channel == Channel::Web, |tool| {
@@ -192,6 +199,10 @@ impl Engine<'_> {
             waived,
         };
         let state = subject.step.map(|step| step.state);
+        let counts = finding.waived.is_none() && rule.kind != Kind::Mark;
+        if counts && self.asked.iter().any(|after| asks_for(after, &rule.id)) {
+            self.past.remember(self.findings.len(), event, subject.text);
+        }
         self.keep(number, event.id, finding, state);
     }
 

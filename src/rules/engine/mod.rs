@@ -16,6 +16,7 @@
 mod calls;
 mod hits;
 mod matching;
+mod past;
 mod report;
 mod steps;
 
@@ -29,13 +30,14 @@ use super::git::reach::Reach;
 use super::index::{Builder, Index, Marks};
 use super::outcome::CallState;
 use super::prompt::Prompt;
-use super::rule::{Body, Rule};
+use super::rule::{After, Body, Rule, Side};
 use super::task::Task;
 use super::text::fold::plain;
 use crate::experiment::task_facts::TaskFacts;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink};
 
 use matching::Subject;
+use past::Past;
 pub use report::{EngineReport, InactiveRule, MAX_MENTIONS};
 
 /// A rule that is active for this task.
@@ -97,6 +99,11 @@ pub struct Engine<'r> {
     long_commands: usize,
     unclear_commands: u64,
     inactive: Vec<InactiveRule>,
+    past: Past,
+    /// What rules ask to have happened before.
+    asked: Vec<&'r After>,
+    /// Which text of an edit is being looked at.
+    side: Side,
 }
 
 impl<'r> Engine<'r> {
@@ -133,6 +140,7 @@ impl<'r> Engine<'r> {
             });
             active.push(Active { rule, expanded });
         }
+        let asked = past::wanted(active.iter().map(|a| a.rule));
         let index = builder.build();
         let marks = Marks::new(index.next_slot());
         let allowed: Vec<&str> = [&task.allowed, &task.requirement]
@@ -162,6 +170,9 @@ impl<'r> Engine<'r> {
             long_commands: 0,
             unclear_commands: 0,
             inactive,
+            past: Past::default(),
+            asked,
+            side: Side::Added,
             task,
         }
     }
@@ -200,6 +211,7 @@ impl EventSink for Engine<'_> {
         if !event.model_saw {
             return;
         }
+        self.past.tick();
         if self.root.is_none() {
             self.root.clone_from(&event.cwd);
         }

@@ -1,6 +1,7 @@
 //! What the engine has found, put in order.
 
 use super::Engine;
+use super::past::MAX_PAST;
 use super::steps::MAX_STEPS;
 use crate::rules::finding::{Finding, Kind};
 use crate::rules::flow::MAX_SAVED;
@@ -58,6 +59,11 @@ impl Engine<'_> {
         if self.stash.overflow {
             notes.push(format!(
                 "more than {MAX_SAVED} saved paths: later ones were not followed"
+            ));
+        }
+        if self.past.overflow {
+            notes.push(format!(
+                "more than {MAX_PAST} hits that other rules wait for: later ones were not remembered"
             ));
         }
         notes.sort();
