@@ -54,7 +54,7 @@ pub(crate) struct AuditArgs {
 /// Inputs that are otherwise found by themselves.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Inputs (found by themselves unless given)")]
-struct InputArgs {
+pub(super) struct InputArgs {
     /// Ground truth: a unified diff
     #[arg(long, value_name = "FILE")]
     gt: Option<PathBuf>,
@@ -84,7 +84,7 @@ struct InputArgs {
     base_repo: Option<PathBuf>,
     /// Configuration file, instead of the nearest trace-audit.toml above the run
     #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
 }
 
 impl InputArgs {
@@ -127,13 +127,13 @@ pub(crate) fn run(args: &AuditArgs, terminal: &mut Terminal) -> anyhow::Result<u
         targets.first().copied().flatten(),
         args.inputs.config.as_deref(),
     )?;
-    let rules = load_rules(args, &config)?;
-    let policy = Policy::load(&policy_name(args, &config))?;
-    let auditor = Auditor::new(&rules, &policy, lang(args));
+    let rules = load_rules(&args.rules, &config)?;
+    let policy = Policy::load(&policy_name(args.policy.as_deref(), &config))?;
+    let auditor = Auditor::new(&rules, &policy, lang(&args.lang));
     let mut runs = Vec::new();
     let mut first_error = None;
     for target in targets {
-        match audit_one(args, &auditor, target) {
+        match audit_one(&args.inputs, &auditor, target) {
             Ok(report) => runs.push(report),
             Err(error) => {
                 let path = target.map_or_else(String::new, |p| p.display().to_string());
@@ -160,30 +160,38 @@ pub(crate) fn run(args: &AuditArgs, terminal: &mut Terminal) -> anyhow::Result<u
     Ok(code)
 }
 
-fn load_rules(args: &AuditArgs, config: &Config) -> Result<RuleSet> {
+/// The rules of the configuration and those named with `--rules`.
+pub(super) fn load_rules(more: &[PathBuf], config: &Config) -> Result<RuleSet> {
     let mut dirs = config.rules.clone();
-    dirs.extend(args.rules.iter().cloned());
+    dirs.extend(more.iter().cloned());
     RuleSet::load(&dirs)
 }
 
-fn audit_one(args: &AuditArgs, auditor: &Auditor<'_>, target: Option<&Path>) -> Result<RunReport> {
-    let config = Config::find(target, args.inputs.config.as_deref())?;
-    let inputs = discover(target, &args.inputs.options(), &config)?;
+/// Audits one run.
+pub(super) fn audit_one(
+    args: &InputArgs,
+    auditor: &Auditor<'_>,
+    target: Option<&Path>,
+) -> Result<RunReport> {
+    let config = Config::find(target, args.config.as_deref())?;
+    let inputs = discover(target, &args.options(), &config)?;
     let facts = auditor.facts(&inputs)?;
     Ok(auditor.judge(&inputs, &facts))
 }
 
 /// The flag, else the configuration, else the default.
-fn policy_name(args: &AuditArgs, config: &Config) -> String {
-    match (&args.policy, &config.policy) {
-        (Some(given), _) | (None, Some(PolicyChoice::Name(given))) => given.clone(),
+pub(super) fn policy_name(given: Option<&str>, config: &Config) -> String {
+    match (given, &config.policy) {
+        (Some(given), _) => given.to_owned(),
+        (None, Some(PolicyChoice::Name(given))) => given.clone(),
         (None, Some(PolicyChoice::File(path))) => path.display().to_string(),
         (None, None) => "default".to_owned(),
     }
 }
 
-fn lang(args: &AuditArgs) -> Lang {
-    if args.lang == "zh" {
+/// The language that `--lang` names.
+pub(super) fn lang(name: &str) -> Lang {
+    if name == "zh" {
         Lang::Zh
     } else {
         Lang::En
@@ -215,7 +223,7 @@ fn exit_code(runs: &[RunReport], fail_on: &str, error: Option<&Error>) -> u8 {
 
 fn write(args: &AuditArgs, report: &AuditReport, terminal: &Terminal) -> anyhow::Result<()> {
     let style = Style {
-        lang: lang(args),
+        lang: lang(&args.lang),
         verbose: args.verbose,
         quiet: args.quiet,
     };

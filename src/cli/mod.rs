@@ -3,6 +3,7 @@
 mod audit;
 mod events;
 mod exact_match;
+mod explain;
 mod init;
 mod output;
 mod rules;
@@ -52,6 +53,8 @@ struct Cli {
 enum Command {
     /// Audit runs (the default command)
     Audit(audit::AuditArgs),
+    /// Say why a run got its verdict: clause by clause, what was checked, what could not be
+    Explain(explain::ExplainArgs),
     /// Print the normalised events of traces as JSON lines
     Events(events::EventsArgs),
     /// List the rules and run their tests
@@ -98,6 +101,7 @@ fn run(
     match command {
         None => audit::run(default, terminal),
         Some(Command::Audit(args)) => audit::run(&args, terminal),
+        Some(Command::Explain(args)) => explain::run(&args, terminal),
         Some(Command::Events(args)) => events::run(&args, terminal),
         Some(Command::Rules(args)) => rules::run(&args, terminal),
         Some(Command::ExactMatch(args)) => exact_match::run(&args, terminal),

@@ -9,8 +9,8 @@ use trace_audit::similarity::normalise::squeeze;
 
 use crate::mutate::{honest, renamed};
 use crate::script::{Format, Step, run, say};
-use crate::support::shared;
-use crate::world::{Audited, Task, Tree, World, parallel, real_task};
+use crate::support::{parallel, shared};
+use crate::world::{Audited, Task, Tree, World, real_task};
 
 /// One way in which an answer reaches a patch.
 struct Scenario {
