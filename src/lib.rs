@@ -32,7 +32,9 @@ pub mod rules;
 pub mod score;
 pub mod shell;
 pub mod similarity;
+pub mod stored;
 pub mod submission;
+pub mod sweep;
 pub mod trace;
 pub mod verdict;
 

@@ -187,7 +187,7 @@ fn any_subset_of_inputs_works() {
 
     let only_patch = Options {
         patch: Some(patch.clone()),
-        gt: Some(bench.at("base_repo/T1/eval/gt_diff.patch")),
+        gt: vec![bench.at("base_repo/T1/eval/gt_diff.patch")],
         ..Options::default()
     };
     let inputs = discover(None, &only_patch, &Config::default()).unwrap();
@@ -266,7 +266,7 @@ fn a_named_input_that_is_missing_is_an_error() {
     let bench = Bench::new();
     let run = bench.run("T1-codex-long-20260418");
     let flags: [(&str, Set); 8] = [
-        ("--gt", |o, p| o.gt = Some(p)),
+        ("--gt", |o, p| o.gt = vec![p]),
         ("--patch", |o, p| o.patch = Some(p)),
         ("--handwritten", |o, p| o.handwritten = Some(p)),
         ("--prompt", |o, p| o.prompt = Some(p)),
@@ -354,7 +354,7 @@ fn a_locked_ground_truth_is_an_error_with_the_command() {
     // Another ground truth makes the locked one unnecessary.
     fs::rename(&eval, &locked).unwrap();
     let options = Options {
-        gt: Some(bench.at("base_repo/T2/eval/gt_diff.patch")),
+        gt: vec![bench.at("base_repo/T2/eval/gt_diff.patch")],
         ..Options::default()
     };
     assert!(find(&run, &options).is_ok());

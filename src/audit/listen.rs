@@ -1,23 +1,22 @@
 //! One pass over a run's traces, heard by the rules and by provenance at the same time.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use bstr::ByteSlice;
 
 use super::sources::Sources;
+use super::starter::RunStarter;
 use crate::Result;
 use crate::experiment::discover::RunInputs;
 use crate::experiment::traces::{TraceInput, TraceRole};
 use crate::patch::model::{LineKind, Patch};
 use crate::provenance::model::Provenance;
-use crate::provenance::{AddedFile, AddedLine, Inputs, Parts, Tracker};
+use crate::provenance::{AddedFile, AddedLine, Inputs, Tracker};
 use crate::rules::finding::Finding;
 use crate::rules::{Engine, EngineReport, RuleSet};
 use crate::similarity::compare::Comparison;
-use crate::similarity::model::DistinctiveLine;
 use crate::similarity::normalise::squeeze;
-use crate::similarity::starter::{BlobStarter, Starter};
+use crate::similarity::starter::Starter;
 use crate::trace::event::{Coverage, Event, EventSink};
 use crate::trace::{TraceFile, TraceReport, read_traces};
 
@@ -40,6 +39,8 @@ pub(super) struct Heard {
     pub(super) rules: EngineReport,
     /// Where the lines came from; `None` without a trace.
     pub(super) provenance: Option<Provenance>,
+    /// The agent's added lines, with those that stand in the base marked.
+    pub(super) added: Vec<AddedFile>,
 }
 
 /// Reads the traces of a run.
@@ -48,6 +49,7 @@ pub(super) fn listen(
     rules: &RuleSet,
     sources: &Sources,
     comparison: Option<&Comparison>,
+    starter: Option<&RunStarter>,
     prompt: Option<&str>,
 ) -> Result<Heard> {
     let (traces, logs): (Vec<_>, Vec<_>) = inputs
@@ -63,6 +65,12 @@ pub(super) fn listen(
         .as_ref()
         .map(|patch| marks(&mut engine, patch))
         .unwrap_or_default();
+    let lines = comparison.map_or(&[][..], |c| c.lines.as_slice());
+    let added = sources
+        .patch
+        .as_ref()
+        .map(|patch| added_files(patch, starter, comparison))
+        .unwrap_or_default();
     if files.is_empty() && logs.is_empty() {
         return Ok(Heard {
             trace: None,
@@ -70,16 +78,11 @@ pub(super) fn listen(
             reasons: vec!["there is no trace".to_owned()],
             rules: finish(engine, marks),
             provenance: None,
+            added,
         });
     }
-    let lines = comparison.map_or(&[][..], |c| c.lines.as_slice());
-    let in_base = search_base(sources, lines);
-    let patch = sources
-        .patch
-        .as_ref()
-        .map(|patch| added_files(patch, &in_base.found, comparison))
-        .unwrap_or_default();
-    let tracker = tracker(&patch, sources, comparison, &in_base.parts, prompt);
+    let parts = starter.map_or_else(Vec::new, |starter| starter.parts(lines));
+    let tracker = tracker(&added, sources, comparison, &parts, prompt);
     let mut ears = Ears { engine, tracker };
     let report = read_traces(&files, &mut ears)?;
     if inputs.dir.is_none()
@@ -104,6 +107,7 @@ pub(super) fn listen(
         reasons,
         rules,
         provenance: Some(provenance),
+        added,
     })
 }
 
@@ -170,43 +174,18 @@ fn finish(engine: Engine<'_>, marks: Vec<Finding>) -> EngineReport {
     report
 }
 
-/// What the base holds of the lines in question.
-#[derive(Default)]
-struct InBase {
-    /// Lines of the agent's patch that stand in it.
-    found: BTreeSet<String>,
-    /// For each distinctive line of the GT: it stands in it as part of another text.
-    parts: Vec<bool>,
-}
-
-/// Reads the base once, for the lines of the patch and those of the GT.
-fn search_base(sources: &Sources, lines: &[DistinctiveLine]) -> InBase {
-    let Some(tree) = sources.tree() else {
-        return InBase::default();
-    };
-    let files = sources.patch.iter().flat_map(|p| &p.files);
-    let queries: BTreeSet<String> = files
-        .flat_map(|f| f.added())
+/// The added lines of a patch, without their white space.
+pub(super) fn squeezed_lines(patch: &Patch) -> BTreeSet<String> {
+    let added = patch.files.iter().flat_map(|f| f.added());
+    added
         .map(|line| squeeze(&line.text.to_str_lossy()))
-        .collect();
-    let parts = RefCell::new(Parts::new(lines));
-    let blobs = BlobStarter(|take: &mut dyn FnMut(&str, &[u8])| {
-        tree.visit(&mut |path, content| {
-            parts.borrow_mut().read(content);
-            take(&path.to_str_lossy(), content);
-        });
-    });
-    let found = blobs.known(&queries).found;
-    InBase {
-        found,
-        parts: parts.into_inner().finish(),
-    }
+        .collect()
 }
 
 /// The agent's added lines, with those that stand in the base marked.
 fn added_files(
     patch: &Patch,
-    known: &BTreeSet<String>,
+    starter: Option<&RunStarter>,
     comparison: Option<&Comparison>,
 ) -> Vec<AddedFile> {
     let generated: BTreeSet<&str> = comparison
@@ -215,6 +194,9 @@ fn added_files(
         .filter(|f| f.generated)
         .map(|f| f.paired_with.as_deref().unwrap_or(&f.path))
         .collect();
+    let known = starter
+        .map(|starter| starter.known(&squeezed_lines(patch)).found)
+        .unwrap_or_default();
     patch
         .files
         .iter()

@@ -1,71 +1,43 @@
 //! One run from its inputs to its report: facts first, then the judgement.
 //!
-//! [`Auditor::facts`] is a function of one run's inputs and the rules; [`Auditor::judge`] is cheap and looks at
-//! facts and policy only. That split lets many runs be judged together, or again with other numbers.
+//! [`Auditor::facts`] is a function of one run's inputs and the rules; a [`Judge`] is cheap and looks at
+//! facts and policy only. That split lets facts be stored, and many runs be judged together, or again
+//! with other numbers.
 
+mod facts;
 mod listen;
+pub mod prints;
+mod reading;
 mod refine;
 mod report;
+mod search;
 mod sources;
+mod starter;
 
 use std::collections::BTreeSet;
 
 use crate::Result;
 use crate::experiment::discover::RunInputs;
-use crate::provenance::model::Provenance;
 use crate::report::Lang;
-use crate::report::model::{RunReport, ToolInfo};
-use crate::rules::{EngineReport, RuleSet};
-use crate::similarity::compare::{CompareInputs, Comparison, compare};
-use crate::similarity::starter::{NoStarter, Starter};
-use crate::trace::TraceReport;
+use crate::report::model::{Detail, RunReport, ToolInfo};
+use crate::rules::RuleSet;
+use crate::similarity::blocks::blocks;
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
-use crate::verdict::peers::PeerFacts;
 use crate::verdict::policy::Policy;
 
-use sources::{BaseFiles, Sources};
+use prints::Prints;
+use reading::Reading;
+use starter::StarterCache;
 
-/// What is known of one run after everything was read: the input of the judgement.
-pub struct RunFacts {
-    /// The verdict's input.
-    pub measures: Measures,
-    /// The comparison, with a GT.
-    pub comparison: Option<Comparison>,
-    /// What the trace showed; `None` without a trace file.
-    pub trace: Option<TraceReport>,
-    /// Why the trace shows no more, in words.
-    pub coverage_reasons: Vec<String>,
-    /// What the rules found.
-    pub rules: EngineReport,
-    /// Where the lines came from; `None` without a GT or a trace.
-    pub provenance: Option<Provenance>,
-    /// GT, patch and base.
-    sources: Sources,
-}
-
-impl RunFacts {
-    /// What this run says about the lines of its task, to runs of the same task. Take the discounts
-    /// that come of it with [`Measures::take_peers`] before judging.
-    pub fn peer_facts(&self, inputs: &RunInputs) -> Option<PeerFacts> {
-        let comparison = self.comparison.as_ref()?;
-        let gt = self.sources.gt.as_ref()?;
-        let task = inputs.task.as_deref().unwrap_or_default();
-        Some(PeerFacts::new(
-            format!("{task} {}", gt.sha256),
-            inputs.agent.as_deref().unwrap_or_default(),
-            &self.measures,
-            &comparison.lines,
-            self.provenance.as_ref(),
-        ))
-    }
-}
+pub use facts::{FACTS_SCHEMA, RunFacts, RunIdentity};
 
 /// Judges runs by one set of rules and one policy.
 pub struct Auditor<'a> {
     rules: &'a RuleSet,
     policy: &'a Policy,
     lang: Lang,
+    starters: StarterCache,
 }
 
 impl<'a> Auditor<'a> {
@@ -75,46 +47,111 @@ impl<'a> Auditor<'a> {
             rules,
             policy,
             lang,
+            starters: StarterCache::default(),
         }
     }
 
     /// What made the reports.
     pub fn tool(&self) -> ToolInfo {
+        self.judge_of_facts().tool(self.rules.digest())
+    }
+
+    /// Reads everything that belongs to a run. May be called from several threads at once; look-ups in the
+    /// starter tree of a task are shared between its runs.
+    ///
+    /// # Errors
+    /// When an input that was found or named cannot be read.
+    pub fn facts(&self, inputs: &RunInputs) -> Result<RunFacts> {
+        let (facts, _) = facts(inputs, self.rules, &self.starters)?;
+        Ok(facts)
+    }
+
+    /// Compares a patch or work tree with the GT and nothing else, whatever traces there are: the verdict that
+    /// similarity alone carries, with the blocks of lines that both have as detail.
+    ///
+    /// # Errors
+    /// When an input that was found or named cannot be read.
+    pub fn compare(&self, mut inputs: RunInputs) -> Result<RunReport> {
+        inputs.traces.clear();
+        let (facts, reading) = facts(&inputs, self.rules, &self.starters)?;
+        let sources = reading.sources;
+        let mut report = self.judge(&facts);
+        // Of the inputs, only those of a comparison can be missing.
+        report.problems = sources.problems;
+        report.unchecked = sources.unchecked;
+        let trace = "what the agent did (a comparison reads no trace)";
+        report.unchecked.push(trace.to_owned());
+        let matching_blocks = match (&sources.gt, &sources.patch, &facts.comparison) {
+            (Some(gt), Some(patch), Some(comparison)) => blocks(&gt.patch, patch, comparison),
+            _ => Vec::new(),
+        };
+        report.detail = Some(Detail { matching_blocks });
+        Ok(report)
+    }
+
+    /// The verdict on a run, and all that it rests on.
+    pub fn judge(&self, facts: &RunFacts) -> RunReport {
+        self.judge_of_facts().judge(facts, &facts.measures)
+    }
+
+    /// The part of the auditor that judges.
+    pub fn judge_of_facts(&self) -> Judge<'a> {
+        Judge {
+            policy: self.policy,
+            lang: self.lang,
+        }
+    }
+}
+
+/// Judges facts, whoever gathered them.
+#[derive(Debug, Clone, Copy)]
+pub struct Judge<'a> {
+    /// The numbers of the verdict.
+    pub policy: &'a Policy,
+    /// Language of the words.
+    pub lang: Lang,
+}
+
+impl Judge<'_> {
+    /// What makes the reports, with rules of that digest.
+    pub fn tool(&self, rules_digest: String) -> ToolInfo {
         ToolInfo {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            rules_digest: self.rules.digest(),
+            rules_digest,
             policy: self.policy.name.clone(),
             policy_digest: self.policy.digest(),
         }
     }
 
-    /// Reads everything that belongs to a run.
-    ///
-    /// # Errors
-    /// When an input that was found or named cannot be read.
-    pub fn facts(&self, inputs: &RunInputs) -> Result<RunFacts> {
-        facts(inputs, self.rules)
-    }
-
-    /// The verdict on a run, and all that it rests on.
-    pub fn judge(&self, inputs: &RunInputs, facts: &RunFacts) -> RunReport {
-        let judgement = judge(&facts.measures, self.policy);
-        report::report(inputs, facts, &judgement, self.policy, self.lang)
+    /// The verdict on a run by `measures`: those of the facts, or what other runs made of them.
+    pub fn judge(&self, facts: &RunFacts, measures: &Measures) -> RunReport {
+        let judgement = judge(measures, self.policy);
+        report::report(facts, measures, &judgement, self.policy, self.lang)
     }
 }
 
 /// Reads everything that belongs to a run: a function of its inputs and the rules.
-fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
-    let sources = sources::read(inputs)?;
+fn facts(
+    inputs: &RunInputs,
+    rules: &RuleSet,
+    starters: &StarterCache,
+) -> Result<(RunFacts, Reading)> {
     let prompt = trusted_prompt(inputs);
-    let comparison = compare_with_gt(inputs, &sources, prompt.as_deref());
-    let mut heard = listen::listen(
-        inputs,
-        rules,
-        &sources,
-        comparison.as_ref(),
-        prompt.as_deref(),
-    )?;
+    let prompt = prompt.as_deref();
+    let none = BTreeSet::new();
+    let mut reading = Reading::best(inputs, &none, starters, prompt)?;
+    let mut heard = reading.listen(inputs, rules, prompt)?;
+    // Files under names of the evaluation that the agent wrote are its work. That shows in the trace, which
+    // is read with the work at hand: in the rare case both are read again.
+    let own = reading
+        .sources
+        .written_by_the_agent(inputs, heard.provenance.as_ref());
+    if !own.is_empty() {
+        reading = Reading::best(inputs, &own, starters, prompt)?;
+        heard = reading.listen(inputs, rules, prompt)?;
+    }
+    let comparison = reading.comparison.take();
+    let sources = &reading.sources;
 
     let content_unrecorded = match (&heard.provenance, &comparison) {
         (Some(provenance), Some(comparison)) => refine::refine(
@@ -152,15 +189,24 @@ fn facts(inputs: &RunInputs, rules: &RuleSet) -> Result<RunFacts> {
     }
     let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);
     measures.take_findings(&heard.rules.findings, last_edit);
-    Ok(RunFacts {
+    let lines = comparison.as_ref().map_or(&[][..], |c| c.lines.as_slice());
+    let prints = Prints::new(lines, &heard.added, prompt, heard.provenance.as_ref());
+    let mut problems = inputs.notes.clone();
+    problems.extend(sources.problems.iter().cloned());
+    let facts = RunFacts {
+        identity: RunIdentity::new(inputs),
+        unchecked: facts::unchecked(inputs, sources, measures.coverage, &heard.reasons),
+        inputs: facts::inputs_info(inputs, sources),
         measures,
         comparison,
         trace: heard.trace,
         coverage_reasons: heard.reasons,
         rules: heard.rules,
         provenance: heard.provenance,
-        sources,
-    })
+        prints,
+        problems,
+    };
+    Ok((facts, reading))
 }
 
 /// The prompt as far as it can be believed.
@@ -179,26 +225,4 @@ fn trusted_prompt(inputs: &RunInputs) -> Option<String> {
         .filter(|line| known.contains(line.trim()))
         .collect();
     Some(both.join("\n"))
-}
-
-fn compare_with_gt(
-    inputs: &RunInputs,
-    sources: &Sources,
-    prompt: Option<&str>,
-) -> Option<Comparison> {
-    let gt = sources.gt.as_ref()?;
-    let base = sources.tree().map(BaseFiles);
-    let starter: &dyn Starter = match &base {
-        Some(base) => base,
-        None => &NoStarter,
-    };
-    Some(compare(&CompareInputs {
-        gt: &gt.patch,
-        patch: sources.patch.as_ref(),
-        handwritten: inputs.handwritten.as_ref(),
-        generated: inputs.generated.as_ref(),
-        starter,
-        prompt,
-        files: base.as_ref().map(|b| b as _),
-    }))
 }

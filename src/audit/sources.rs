@@ -5,18 +5,19 @@ use std::path::Path;
 
 use bstr::{BString, ByteSlice};
 
+use super::search::search;
 use crate::experiment::discover::RunInputs;
+use crate::experiment::gt::GtInput;
+use crate::experiment::traces::TraceInput;
 use crate::experiment::wording::shell_quote;
-use crate::patch::diff::{diff, is_binary};
-use crate::patch::model::{FilePatch, FileStatus, Patch};
-use crate::patch::tree::{DirTree, EntryKind};
+use crate::patch::model::{FilePatch, Patch};
+use crate::patch::tree::EntryKind;
 use crate::patch::{
     AgentPatch, Base, BaseInfo, BaseRequest, BaseTree, Fit, GtPatch, TreeFlags, choose_base, fits,
-    load_gt, load_patch, worktree_patch,
+    load_gt, load_patch, load_range, worktree_patch,
 };
-use crate::similarity::generated::FileSource;
+use crate::provenance::model::Provenance;
 use crate::similarity::normalise::squeeze;
-use crate::similarity::starter::{BlobStarter, Starter, StarterAnswer};
 use crate::verdict::measures::{GtState, PatchState};
 use crate::{Error, Result};
 
@@ -27,6 +28,10 @@ const MIN_TELLING: usize = 8;
 pub(super) struct Sources {
     /// The GT.
     pub(super) gt: Option<GtPatch>,
+    /// What to call it.
+    pub(super) gt_label: Option<String>,
+    /// Names in the root of the run that were left out of the patch.
+    pub(super) excluded: BTreeSet<String>,
     /// Whether it fits the base.
     pub(super) gt_state: GtState,
     /// The agent's patch.
@@ -45,15 +50,18 @@ pub(super) struct Sources {
     pub(super) unchecked: Vec<String>,
 }
 
-/// Reads GT and patch of a run.
+/// Reads the patch of a run and one of its references. `own` holds names in the root of the run that are the
+/// agent's work although evaluators use them.
 ///
 /// # Errors
 /// When a file that was found or named cannot be read or holds no patch.
-pub(super) fn read(inputs: &RunInputs) -> Result<Sources> {
-    let gt = inputs
-        .gt
-        .as_ref()
-        .map(|gt| load_gt(&gt.path, inputs.task.as_deref()))
+pub(super) fn read(
+    inputs: &RunInputs,
+    named: Option<&GtInput>,
+    own: &BTreeSet<String>,
+) -> Result<Sources> {
+    let gt = named
+        .map(|gt| load(gt, inputs.task.as_deref()))
         .transpose()?;
     let mut sources = Sources {
         gt_state: if gt.is_some() {
@@ -61,7 +69,9 @@ pub(super) fn read(inputs: &RunInputs) -> Result<Sources> {
         } else {
             GtState::Absent
         },
+        gt_label: named.map(GtInput::label),
         gt,
+        excluded: BTreeSet::new(),
         patch: None,
         patch_state: PatchState::Absent,
         base: None,
@@ -85,8 +95,11 @@ pub(super) fn read(inputs: &RunInputs) -> Result<Sources> {
                 .map(|p| format!("patch, line {}: {}", p.line, p.what)),
         );
         sources.take_patch(patch);
+        if let Some(tree) = &inputs.base_tree {
+            sources.read_base_alone(inputs, tree)?;
+        }
     } else if let Some(dir) = &inputs.dir {
-        sources.read_work_tree(inputs, dir)?;
+        sources.read_work_tree(inputs, dir, own)?;
     }
     Ok(sources)
 }
@@ -101,7 +114,36 @@ impl Sources {
         self.patch = Some(patch);
     }
 
-    fn read_work_tree(&mut self, inputs: &RunInputs, dir: &Path) -> Result<()> {
+    /// The base of a patch that came as a file: only the benchmark's own tree can be it.
+    fn read_base_alone(&mut self, inputs: &RunInputs, tree: &Path) -> Result<()> {
+        let base = choose_base(&BaseRequest {
+            run: tree,
+            given: inputs.base_commit.as_deref(),
+            base_repo: Some(tree),
+            known_commit: None,
+            gt: None,
+        })?;
+        self.problems.extend(base.problems.iter().cloned());
+        self.check_gt(&base);
+        self.base = Some(base);
+        Ok(())
+    }
+
+    /// Whether the GT fits the base, and what of it the base already holds.
+    fn check_gt(&mut self, base: &Base) {
+        if let (Some(gt), Some(tree)) = (&self.gt, &base.tree) {
+            let (state, lines) = check_fit(&gt.patch, tree.as_ref(), &mut self.problems);
+            self.gt_state = state;
+            self.preapplied_lines = lines;
+        }
+    }
+
+    fn read_work_tree(
+        &mut self,
+        inputs: &RunInputs,
+        dir: &Path,
+        own: &BTreeSet<String>,
+    ) -> Result<()> {
         let base = choose_base(&BaseRequest {
             run: dir,
             given: inputs.base_commit.as_deref(),
@@ -110,7 +152,8 @@ impl Sources {
             gt: self.gt.as_ref().map(|gt| &gt.patch),
         })?;
         let gt = self.gt.as_ref().map(|gt| &gt.patch);
-        let excluded = excluded_names(inputs, dir)?;
+        let mut excluded = excluded_names(inputs, dir)?;
+        excluded.retain(|name| !own.contains(name));
         let AgentPatch {
             patch,
             problems,
@@ -122,21 +165,24 @@ impl Sources {
             .map(|gt| not_compared(gt, &flags, dir, base.tree.as_deref()))
             .unwrap_or_default();
         self.problems.extend(problems);
+        self.excluded = excluded;
         match &base.tree {
             None => {
                 self.patch_state = PatchState::BaseUnknown;
                 self.unchecked.push(
                     "what the agent changed (no base to compare the work tree with)".to_owned(),
                 );
-                self.patch = gt.map(|gt| whole_files(dir, gt)).transpose()?;
+                if let Some(gt) = gt {
+                    let found = search(dir, gt, &self.excluded)?;
+                    self.problems.extend(found.problems);
+                    self.patch = Some(found.patch);
+                }
             }
             Some(tree) => {
-                if let Some(gt) = gt {
-                    let (state, lines) = check_fit(gt, tree.as_ref(), &mut self.problems);
-                    self.gt_state = state;
-                    self.preapplied_lines = lines;
-                }
+                let strange = another_tree(tree.as_ref(), &patch);
+                self.check_gt(&base);
                 self.take_patch(patch);
+                self.problems.splice(0..0, strange);
                 if !unseen.is_empty() {
                     self.not_compared = unseen.len() as u64;
                     self.unchecked.push(format!(
@@ -150,6 +196,39 @@ impl Sources {
         Ok(())
     }
 
+    /// Names of the evaluation in the root of the run that the trace shows the agent writing, or writing
+    /// into. The harness's own files (traces, metadata, the prompt) are not among them: writing those is
+    /// tampering and no work.
+    pub(super) fn written_by_the_agent(
+        &self,
+        inputs: &RunInputs,
+        provenance: Option<&Provenance>,
+    ) -> BTreeSet<String> {
+        let written = provenance.map_or(&[][..], |p| p.written_paths.as_slice());
+        let roots = written.iter().filter_map(|path| {
+            let path = path.strip_prefix("./").unwrap_or(path);
+            let (root, _) = path.split_once('/').unwrap_or((path, ""));
+            self.excluded.get(root)
+        });
+        let is_trace = |name: &String| {
+            let of = |t: &TraceInput| t.label == *name || t.path.ends_with(name);
+            inputs.traces.iter().any(of)
+        };
+        roots
+            .filter(|name| inputs.root_filter.is_evaluators(name) && !is_trace(name))
+            .cloned()
+            .collect()
+    }
+
+    /// Which of several references the verdict rests on.
+    pub(super) fn which_gt(&self, inputs: &RunInputs) -> String {
+        format!(
+            "of {} references the patch is most like {}",
+            inputs.other_gt.len() + usize::from(inputs.gt.is_some()),
+            self.gt_label.as_deref().unwrap_or_default()
+        )
+    }
+
     /// The base tree, where there is one.
     pub(super) fn tree(&self) -> Option<&dyn BaseTree> {
         self.base.as_ref().and_then(|b| b.tree.as_deref())
@@ -158,6 +237,14 @@ impl Sources {
     /// Which base was taken.
     pub(super) fn base_info(&self) -> Option<&BaseInfo> {
         self.base.as_ref().map(|b| &b.info)
+    }
+}
+
+/// Reads a reference in whatever form it was named.
+fn load(gt: &GtInput, task: Option<&str>) -> Result<GtPatch> {
+    match &gt.range {
+        Some(range) => load_range(&gt.path, &range.from, &range.to),
+        None => load_gt(&gt.path, task),
     }
 }
 
@@ -185,6 +272,23 @@ fn refuse_closed(flags: &TreeFlags, run: &Path, base: Option<&Path>) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Files of the base from which on their number says something.
+const MANY_FILES: usize = 10;
+
+/// Says so when the run has next to nothing of the base as it stands there: then it was no run of this task, or
+/// the base was named wrongly (or the agent changed everything, which is for a person to see).
+fn another_tree(base: &dyn BaseTree, patch: &Patch) -> Option<String> {
+    let files = base.entries().len();
+    let changed = patch.files.iter().filter(|f| f.old_path.is_some()).count();
+    let alike = files.saturating_sub(changed);
+    (files >= MANY_FILES && alike * 10 < files).then(|| {
+        format!(
+            "of the {files} files of the base only {alike} stand unchanged in the run; is it the starter tree of \
+             this task? (--base-repo, --base, --task)"
+        )
+    })
 }
 
 /// Files of the GT that stand in the work tree and could not be compared: behind links that the base
@@ -231,31 +335,6 @@ fn is_behind_new_link(path: &BString, run: &Path, base: Option<&dyn BaseTree>) -
     false
 }
 
-/// The files that the GT names, as they lie in the work tree, every line as if added: without a base,
-/// whether the lines of the GT are there is all that can be asked.
-fn whole_files(dir: &Path, gt: &Patch) -> Result<Patch> {
-    let tree = DirTree::open(dir)?;
-    let mut patch = Patch::default();
-    for path in gt.files.iter().filter_map(|file| file.new_path.as_ref()) {
-        let Ok(content) = tree.read(path.as_bstr()) else {
-            continue;
-        };
-        let binary = is_binary(&content);
-        patch.files.push(FilePatch {
-            old_path: None,
-            new_path: Some(path.clone()),
-            status: FileStatus::Added,
-            binary,
-            hunks: if binary {
-                Vec::new()
-            } else {
-                diff(b"", &content)
-            },
-        });
-    }
-    Ok(patch)
-}
-
 /// Checks the GT against the base: one that does not fit is no measure of the patch, and one that
 /// the base already holds was there before the agent came. Returns the state and, for the second
 /// case, the number of lines.
@@ -300,35 +379,4 @@ fn excluded_names(inputs: &RunInputs, dir: &Path) -> Result<BTreeSet<String>> {
         }
     }
     Ok(names)
-}
-
-/// The base tree as the comparison sees it: lines that were there before, heads of files.
-pub(super) struct BaseFiles<'a>(pub(super) &'a dyn BaseTree);
-
-impl Starter for BaseFiles<'_> {
-    fn known(&self, queries: &BTreeSet<String>) -> StarterAnswer {
-        let passed_over = std::cell::Cell::new(0);
-        let blobs = BlobStarter(|take: &mut dyn FnMut(&str, &[u8])| {
-            let left = self.0.visit(&mut |path, content| {
-                take(&path.to_str_lossy(), content);
-            });
-            passed_over.set(left);
-        });
-        let mut answer = blobs.known(queries);
-        let left = passed_over.get();
-        if left > 0 {
-            answer
-                .notes
-                .push(format!("{left} files of the base were not read"));
-        }
-        answer
-    }
-}
-
-impl FileSource for BaseFiles<'_> {
-    fn head(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
-        let mut content = self.0.read(path.into()).ok()?;
-        content.truncate(limit);
-        Some(content)
-    }
 }

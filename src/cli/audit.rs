@@ -32,7 +32,7 @@ pub(crate) struct AuditArgs {
     policy: Option<String>,
 
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json", "jsonl"])]
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", value_parser = ["text", "json", "jsonl", "markdown"])]
     format: String,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -55,9 +55,10 @@ pub(crate) struct AuditArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Inputs (found by themselves unless given)")]
 pub(super) struct InputArgs {
-    /// Ground truth: a unified diff
-    #[arg(long, value_name = "FILE")]
-    gt: Option<PathBuf>,
+    /// Ground truth: a unified diff, a SWE-bench row, or two commits as REPO@A..B; of several, the one
+    /// most like the patch counts
+    #[arg(long, value_name = "FILE|REPO@A..B")]
+    gt: Vec<PathBuf>,
     /// The agent's patch, instead of the work tree
     #[arg(long, value_name = "FILE")]
     patch: Option<PathBuf>,
@@ -99,6 +100,7 @@ impl InputArgs {
             prompt: self.prompt.clone(),
             facts: self.facts.clone(),
             base_repo: self.base_repo.clone(),
+            base_tree: None,
         }
     }
 
@@ -176,7 +178,7 @@ pub(super) fn audit_one(
     let config = Config::find(target, args.config.as_deref())?;
     let inputs = discover(target, &args.options(), &config)?;
     let facts = auditor.facts(&inputs)?;
-    Ok(auditor.judge(&inputs, &facts))
+    Ok(auditor.judge(&facts))
 }
 
 /// The flag, else the configuration, else the default.
@@ -191,11 +193,7 @@ pub(super) fn policy_name(given: Option<&str>, config: &Config) -> String {
 
 /// The language that `--lang` names.
 pub(super) fn lang(name: &str) -> Lang {
-    if name == "zh" {
-        Lang::Zh
-    } else {
-        Lang::En
-    }
+    if name == "zh" { Lang::Zh } else { Lang::En }
 }
 
 fn run_name(target: Option<&Path>) -> String {
@@ -206,7 +204,7 @@ fn run_name(target: Option<&Path>) -> String {
 
 /// The worst of the runs in the order invalid, partial, inconclusive, clean; milder ones than
 /// `fail_on` count as clean. A run that could not be judged shows when nothing worse does.
-fn exit_code(runs: &[RunReport], fail_on: &str, error: Option<&Error>) -> u8 {
+pub(super) fn exit_code(runs: &[RunReport], fail_on: &str, error: Option<&Error>) -> u8 {
     let counted: &[Verdict] = match fail_on {
         "invalid" => &[Verdict::Invalid],
         "partial" => &[Verdict::Invalid, Verdict::Partial],

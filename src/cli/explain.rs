@@ -16,7 +16,6 @@ use trace_audit::verdict::explain::{checked, explain, limits, table};
 use trace_audit::verdict::judge::judge;
 use trace_audit::verdict::measures::Measures;
 use trace_audit::verdict::policy::Policy;
-use trace_audit::verdict::words;
 use trace_audit::{Error, Result};
 
 use super::audit::{InputArgs, audit_one, lang, load_rules, policy_name};

@@ -1,13 +1,16 @@
 //! The command line: one file per subcommand. Only these files know clap, and only they print.
 
 mod audit;
+mod compare;
 mod events;
 mod exact_match;
 mod explain;
 mod init;
+mod merge;
 mod output;
 mod rules;
 mod score;
+mod sweep;
 
 use std::panic;
 use std::process::ExitCode;
@@ -55,6 +58,12 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Say why a run got its verdict: clause by clause, what was checked, what could not be
     Explain(explain::ExplainArgs),
+    /// Compare a patch or work tree with the ground truth alone
+    Compare(compare::CompareArgs),
+    /// Audit many runs: parallel, cached, resumable
+    Sweep(sweep::SweepArgs),
+    /// Judge the facts that the shards of a sweep wrote
+    Merge(merge::MergeArgs),
     /// Print the normalised events of traces as JSON lines
     Events(events::EventsArgs),
     /// List the rules and run their tests
@@ -102,6 +111,9 @@ fn run(
         None => audit::run(default, terminal),
         Some(Command::Audit(args)) => audit::run(&args, terminal),
         Some(Command::Explain(args)) => explain::run(&args, terminal),
+        Some(Command::Compare(args)) => compare::run(&args, terminal),
+        Some(Command::Sweep(args)) => sweep::run(&args, terminal),
+        Some(Command::Merge(args)) => merge::run(&args, terminal),
         Some(Command::Events(args)) => events::run(&args, terminal),
         Some(Command::Rules(args)) => rules::run(&args, terminal),
         Some(Command::ExactMatch(args)) => exact_match::run(&args, terminal),

@@ -1,6 +1,6 @@
 //! Standard output for data, standard error for everything else, colours only where wanted.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -55,6 +55,51 @@ impl Terminal {
         let mut out = File::create(path).map_err(|e| Error::io(path, e))?;
         out.write_all(&bytes).map_err(|e| Error::io(path, e))?;
         Ok(())
+    }
+
+    /// As [`Terminal::data`], for what is too long to be held: a file grows under another name and
+    /// takes its own when `write` says that it is whole.
+    pub(crate) fn stream(
+        &self,
+        file: Option<&Path>,
+        write: impl FnOnce(&mut dyn Write) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<bool> {
+        let Some(path) = file else {
+            let stdout = AutoStream::new(io::stdout(), self.choice).lock();
+            let mut out = BufWriter::new(stdout);
+            let whole = write(&mut out)?;
+            out.flush()?;
+            return Ok(whole);
+        };
+        // Pipes and devices cannot be renamed.
+        let regular = fs::metadata(path).map_or(true, |meta| meta.is_file());
+        let mut name = path.as_os_str().to_owned();
+        if regular {
+            name.push(".partial");
+        }
+        let partial = Path::new(&name);
+        let grown = (|| {
+            let file = File::create(partial).map_err(|e| Error::io(partial, e))?;
+            let mut out = BufWriter::new(StripStream::new(file));
+            let whole = write(&mut out)?;
+            out.flush().map_err(|e| Error::io(path, e))?;
+            if regular && whole {
+                fs::rename(partial, path).map_err(|e| Error::io(path, e))?;
+            }
+            Ok(whole)
+        })();
+        if regular && !matches!(grown, Ok(true)) {
+            // A half report would be taken for a whole one.
+            let _ = fs::remove_file(partial);
+        }
+        grown
+    }
+
+    /// Text of several lines for the person at the terminal.
+    pub(crate) fn message(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        let mut err = AutoStream::new(io::stderr(), self.choice).lock();
+        // There is nowhere left to report that standard error is closed.
+        let _ = write(&mut err);
     }
 
     /// A remark for the person at the terminal.

@@ -102,7 +102,15 @@ impl RootFilter {
     /// agent's work, unless the GT or the base names it or the trace shows the agent writing it.
     pub fn excludes(&self, root_name: &str) -> bool {
         let name = root_name.strip_suffix('/').unwrap_or(root_name);
-        is_evaluator_artefact(name) || is_harness_file(name) || self.extra.contains(name)
+        self.is_evaluators(name) || is_harness_file(name)
+    }
+
+    /// True for a name of the evaluation, which is the agent's work after all where the trace shows the
+    /// agent writing it.
+    pub fn is_evaluators(&self, root_name: &str) -> bool {
+        let name = root_name.strip_suffix('/').unwrap_or(root_name);
+        let harness = is_harness_file(name);
+        !harness && (is_evaluator_artefact(name) || self.extra.contains(name))
     }
 }
 

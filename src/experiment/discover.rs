@@ -27,8 +27,8 @@ use crate::{Error, Result};
 /// What the user named with flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// `--gt`: the GT patch.
-    pub gt: Option<PathBuf>,
+    /// `--gt`: the GT patch, or several of which any would be a solution: files, or `REPOSITORY@FROM..TO`.
+    pub gt: Vec<PathBuf>,
     /// `--patch`: the agent's patch, instead of a work tree.
     pub patch: Option<PathBuf>,
     /// `--handwritten`: the list of hand-written files.
@@ -45,6 +45,8 @@ pub struct Options {
     pub facts: Option<PathBuf>,
     /// `--base-repo`: where the tasks are.
     pub base_repo: Option<PathBuf>,
+    /// The starter tree itself: a plain directory or a git repository.
+    pub base_tree: Option<PathBuf>,
 }
 
 /// Everything that the audit of one run starts from.
@@ -73,6 +75,8 @@ pub struct RunInputs {
     pub root_filter: RootFilter,
     /// The GT patch; `None` when the task has none.
     pub gt: Option<GtInput>,
+    /// Further references; the best match of all decides.
+    pub other_gt: Vec<GtInput>,
     /// Files of the GT that people wrote.
     pub handwritten: Option<BTreeSet<String>>,
     /// Files of the GT that tools wrote.
@@ -139,7 +143,7 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         _ => None,
     };
     let truth = gt::locate(
-        options.gt.as_deref(),
+        &options.gt,
         options.handwritten.as_deref(),
         task_dir.as_deref(),
     )?;
@@ -166,6 +170,7 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         date: id.date,
         traces,
         gt: truth.gt,
+        other_gt: truth.others,
         handwritten: truth.hand_written,
         generated: truth.generated,
         gt_files: truth.all_files,
@@ -181,10 +186,38 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
     })
 }
 
+/// Which run a directory is, without reading more of it than its name and metadata.
+///
+/// # Errors
+/// As [`discover`], as far as the directory itself and `base_repo` are concerned.
+pub fn identify(run: &Path, options: &Options, config: &Config) -> Result<RunInputs> {
+    let run = run_check::open(run)?;
+    let base_repo = find_base_repo(Some(&run), options, config)?;
+    let is_task = |word: &str| base_repo.as_ref().is_some_and(|b| b.join(word).is_dir());
+    let name = RunName::parse_knowing(&run.name(), is_task);
+    let id = identity::resolve(
+        options.task.as_deref(),
+        &Metadata::read(&run),
+        &name,
+        &config.aliases,
+        base_repo.as_deref(),
+    );
+    Ok(RunInputs {
+        dir: Some(run.path),
+        excluded: name.excluded,
+        name,
+        task: id.task,
+        agent: id.agent,
+        prompt_variant: id.prompt_variant,
+        date: id.date,
+        ..RunInputs::default()
+    })
+}
+
 impl Options {
     /// The user said what the directory is about: then anything is a run.
     fn names_a_task(&self) -> bool {
-        self.task.is_some() || self.gt.is_some()
+        self.task.is_some() || !self.gt.is_empty()
     }
 }
 
@@ -277,7 +310,7 @@ fn note_missing_task(
     notes: &mut Vec<String>,
 ) {
     let missing = match (&id.task, base_repo) {
-        _ if options.gt.is_some() => return,
+        _ if !options.gt.is_empty() => return,
         (None, _) => "the task is unknown; name it with --task, or the patch with --gt",
         (Some(_), None) => {
             "no folder `base_repo` was found; name it with --base-repo, or the patch with --gt"
@@ -315,11 +348,29 @@ struct Base {
 /// Starter tree and base commit. A directory given with `--base` replaces the benchmark's tree; a
 /// commit given with it is looked up in whatever tree there is.
 fn find_base(task_dir: Option<&Path>, options: &Options) -> Result<Base> {
-    let tree = task_dir.and_then(base_tree::locate);
-    let own = Base {
-        source: tree.as_ref().map(|_| InputSource::Benchmark),
-        tree,
-        commit: None,
+    let own = match &options.base_tree {
+        Some(tree) => {
+            if !tree.is_dir() {
+                return Err(Error::InputMissing {
+                    path: tree.clone(),
+                    what: "no such directory".to_owned(),
+                    fix: "name a git repository, or a directory with the files".to_owned(),
+                });
+            }
+            Base {
+                source: Some(InputSource::Flag),
+                tree: Some(tree.clone()),
+                commit: None,
+            }
+        }
+        None => {
+            let tree = task_dir.and_then(base_tree::locate);
+            Base {
+                source: tree.as_ref().map(|_| InputSource::Benchmark),
+                tree,
+                commit: None,
+            }
+        }
     };
     let Some(text) = options.base.as_deref() else {
         return Ok(own);

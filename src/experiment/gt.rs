@@ -49,10 +49,68 @@ impl InputSource {
 /// The ground truth of a run: a file that is there and can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GtInput {
-    /// The patch file.
+    /// The patch file, or the repository of a range.
     pub path: PathBuf,
     /// Who named it.
     pub source: InputSource,
+    /// The two commits whose difference it is, where it is no file.
+    pub range: Option<Range>,
+}
+
+/// Two commits of a repository, as the user wrote them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Range {
+    /// The state before.
+    pub from: String,
+    /// The state after.
+    pub to: String,
+}
+
+impl GtInput {
+    /// What to call it in a report.
+    pub fn label(&self) -> String {
+        match &self.range {
+            Some(range) => format!("{}@{}..{}", self.path.display(), range.from, range.to),
+            None => self.path.display().to_string(),
+        }
+    }
+
+    /// Reads what was given with `--gt`: a file, or `REPOSITORY@FROM..TO` (and no file of that name is there).
+    /// An empty side means `HEAD`, as in git.
+    fn parse(given: &Path) -> Self {
+        let file = Self {
+            path: given.to_owned(),
+            source: InputSource::Flag,
+            range: None,
+        };
+        let text = given.to_string_lossy();
+        if given.symlink_metadata().is_ok() {
+            return file;
+        }
+        let Some((repository, range)) = text.rsplit_once('@') else {
+            return file;
+        };
+        let Some((from, to)) = range.split_once("..") else {
+            return file;
+        };
+        let or_head = |side: &str| match side {
+            "" => "HEAD".to_owned(),
+            side => side.to_owned(),
+        };
+        let repository = if repository.is_empty() {
+            "."
+        } else {
+            repository
+        };
+        Self {
+            path: PathBuf::from(repository),
+            range: Some(Range {
+                from: or_head(from),
+                to: or_head(to.trim_start_matches('.')),
+            }),
+            ..file
+        }
+    }
 }
 
 /// A ground truth and its lists, as far as they exist.
@@ -60,6 +118,8 @@ pub struct GtInput {
 pub struct GroundTruth {
     /// The patch.
     pub gt: Option<GtInput>,
+    /// Further patches, any of which would be a solution.
+    pub others: Vec<GtInput>,
     /// Files that people wrote.
     pub hand_written: Option<BTreeSet<String>>,
     /// Files that tools wrote.
@@ -93,14 +153,20 @@ impl GroundTruth {
 /// [`Error::InputMissing`] when a file named by a flag is missing, or when the `eval` folder or a
 /// file in it exists and is closed.
 pub(crate) fn locate(
-    gt_flag: Option<&Path>,
+    gt_flags: &[PathBuf],
     hand_written_flag: Option<&Path>,
     task_dir: Option<&Path>,
 ) -> Result<GroundTruth> {
-    let mut truth = match (gt_flag, task_dir) {
-        (Some(path), _) => by_flag(path)?,
-        (None, Some(dir)) => in_benchmark(dir)?,
-        (None, None) => GroundTruth::default(),
+    let mut truth = match (gt_flags, task_dir) {
+        ([first, others @ ..], _) => {
+            let mut truth = by_flag(first)?;
+            for other in others {
+                truth.others.extend(by_flag(other)?.gt);
+            }
+            truth
+        }
+        ([], Some(dir)) => in_benchmark(dir)?,
+        ([], None) => GroundTruth::default(),
     };
     if let Some(path) = hand_written_flag {
         truth.hand_written = Some(lists::read(
@@ -112,6 +178,13 @@ pub(crate) fn locate(
 }
 
 fn by_flag(path: &Path) -> Result<GroundTruth> {
+    let named = GtInput::parse(path);
+    if named.range.is_some() {
+        return Ok(GroundTruth {
+            gt: Some(named),
+            ..GroundTruth::default()
+        });
+    }
     if let (Err(e), Some(dir)) = (fs::metadata(path), path.parent())
         && e.kind() == ErrorKind::NotFound
         && dir.file_name().is_some_and(|n| n == "eval")
@@ -120,10 +193,7 @@ fn by_flag(path: &Path) -> Result<GroundTruth> {
     }
     guarded::check_named_file(path, "check the path given with --gt")?;
     let mut truth = GroundTruth {
-        gt: Some(GtInput {
-            path: path.to_owned(),
-            source: InputSource::Flag,
-        }),
+        gt: Some(named),
         ..GroundTruth::default()
     };
     if let Some(dir) = path.parent() {
@@ -156,6 +226,7 @@ fn in_benchmark(task_dir: &Path) -> Result<GroundTruth> {
             truth.gt = Some(GtInput {
                 path: patch,
                 source: InputSource::Benchmark,
+                range: None,
             });
         }
         Ok(_) => truth.note(format!("{} is no file", show_path(&patch))),
@@ -261,7 +332,7 @@ mod tests {
             ("eval/gt_files.txt", "a.rs\nb c.rs\ng.rs\n"),
             ("eval/auto_generated_files.txt", "g.rs\n"),
         ]);
-        let truth = locate(None, None, Some(&dir)).unwrap();
+        let truth = locate(&[], None, Some(&dir)).unwrap();
         let gt = truth.gt.clone().unwrap();
         assert_eq!(gt.path, dir.join("eval/gt_diff.patch"));
         assert_eq!(gt.source, InputSource::Benchmark);
@@ -298,23 +369,23 @@ mod tests {
     fn a_missing_ground_truth_is_a_note() {
         let (_root, dir) = task(&[("prompts/T1-long.md", "x")]);
         for (path, word) in [(dir.clone(), "eval`"), (dir.with_file_name("T9"), "T9`")] {
-            let truth = locate(None, None, Some(&path)).unwrap();
+            let truth = locate(&[], None, Some(&path)).unwrap();
             assert_eq!(truth.gt, None);
             assert!(truth.notes[0].contains(word), "{:?}", truth.notes);
         }
         let (_root, dir) = task(&[("eval/handwritten_files.txt", "a")]);
-        let truth = locate(None, None, Some(&dir)).unwrap();
+        let truth = locate(&[], None, Some(&dir)).unwrap();
         assert_eq!((truth.gt, truth.hand_written), (None, set(&["a"])));
         assert!(truth.notes[0].contains("gt_diff.patch"));
         let (_root, dir) = task(&[("eval", "a file")]);
-        assert!(locate(None, None, Some(&dir)).unwrap().notes[0].contains("no directory"));
-        assert_eq!(locate(None, None, None).unwrap(), GroundTruth::default());
+        assert!(locate(&[], None, Some(&dir)).unwrap().notes[0].contains("no directory"));
+        assert_eq!(locate(&[], None, None).unwrap(), GroundTruth::default());
     }
 
     #[test]
     fn a_renamed_folder_is_an_error_with_the_command() {
         let (_root, dir) = task(&[("eval.locked/gt_diff.patch", "p")]);
-        let error = locate(None, None, Some(&dir)).unwrap_err();
+        let error = locate(&[], None, Some(&dir)).unwrap_err();
         assert_eq!(error.exit_code(), 66);
         let command = format!(
             "mv '{}' '{}'",
@@ -323,7 +394,7 @@ mod tests {
         );
         assert!(error.to_string().contains(&command), "{error}");
         let flag = dir.join("eval/gt_diff.patch");
-        let error = locate(Some(&flag), None, None).unwrap_err();
+        let error = locate(&[flag.clone()], None, None).unwrap_err();
         assert!(error.to_string().contains(&command), "{error}");
     }
 
@@ -336,24 +407,27 @@ mod tests {
             ("mine/list.txt", "z"),
         ]);
         let mine = dir.join("mine/gt.patch");
-        let truth = locate(Some(&mine), None, Some(&dir)).unwrap();
+        let truth = locate(&[mine.clone()], None, Some(&dir)).unwrap();
         assert_eq!(truth.gt.unwrap().source, InputSource::Flag);
         assert_eq!(truth.hand_written, None);
-        let truth = locate(None, Some(&dir.join("mine/list.txt")), Some(&dir)).unwrap();
+        let truth = locate(&[], Some(&dir.join("mine/list.txt")), Some(&dir)).unwrap();
         assert_eq!(truth.hand_written, set(&["z"]));
         let named = dir.join("eval/gt_diff.patch");
         assert_eq!(
-            locate(Some(&named), None, None).unwrap().hand_written,
+            locate(&[named.clone()], None, None).unwrap().hand_written,
             set(&["a"])
         );
 
-        let error = locate(Some(&dir.join("none.patch")), None, Some(&dir)).unwrap_err();
+        let error = locate(&[dir.join("none.patch")], None, Some(&dir)).unwrap_err();
         assert_eq!(error.exit_code(), 66);
         assert!(error.to_string().contains("--gt"), "{error}");
-        let error = locate(None, Some(&dir.join("none.txt")), Some(&dir)).unwrap_err();
+        let error = locate(&[], Some(&dir.join("none.txt")), Some(&dir)).unwrap_err();
         assert_eq!(error.exit_code(), 66);
         assert!(error.to_string().contains("--handwritten"), "{error}");
-        assert_eq!(locate(Some(&dir), None, None).unwrap_err().exit_code(), 65);
+        assert_eq!(
+            locate(&[dir.clone()], None, None).unwrap_err().exit_code(),
+            65
+        );
     }
 
     #[cfg(unix)]
@@ -364,6 +438,6 @@ mod tests {
         fs::create_dir(&store).unwrap();
         fs::write(store.join("gt_diff.patch"), "p").unwrap();
         std::os::unix::fs::symlink(&store, dir.join("eval")).unwrap();
-        assert!(locate(None, None, Some(&dir)).unwrap().gt.is_some());
+        assert!(locate(&[], None, Some(&dir)).unwrap().gt.is_some());
     }
 }

@@ -16,7 +16,7 @@ pub mod facts_file;
 pub mod gt;
 pub mod guarded;
 mod identity;
-mod layout;
+pub(crate) mod layout;
 pub mod lists;
 pub mod metadata;
 pub mod name;

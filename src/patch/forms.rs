@@ -1,14 +1,19 @@
-//! The forms in which a patch or GT is handed in: a patch file, or rows of SWE-bench (JSON, JSONL).
+//! The forms in which a patch or GT is handed in: a patch file, rows of SWE-bench (JSON, JSONL), or two commits
+//! of a repository.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::model::Patch;
+use super::objects::commit::CommitTree;
 use super::objects::id::sha256_hex;
-use super::parse;
+use super::objects::{GitDir, ObjectStore};
+use super::worktree::range::tree_patch;
+use super::{parse, render};
 use crate::{Error, Result};
 
 /// Largest patch file, in bytes. The largest real one known is 3.2 MB.
@@ -29,7 +34,7 @@ pub enum Role {
 pub struct GtPatch {
     /// The solution.
     pub patch: Patch,
-    /// SHA-256 of the file it was read from, in hexadecimal digits.
+    /// SHA-256 of the file it was read from, or of the patch written out, in hexadecimal digits.
     pub sha256: String,
     /// Every part, the solution among them.
     pub roles: BTreeMap<Role, Patch>,
@@ -56,6 +61,39 @@ pub fn load_gt(path: &Path, instance: Option<&str>) -> Result<GtPatch> {
         patch,
         sha256,
         roles,
+    })
+}
+
+/// Reads a GT as the difference of two commits of a repository, with the reader for hostile repositories: git
+/// never runs in it. Revisions are hexadecimal digits, branches, tags or `HEAD`, each with `~N` or `^` behind it.
+///
+/// # Errors
+/// When there is no repository, a revision names no commit, a tree cannot be read, or nothing differs.
+pub fn load_range(repository: &Path, from: &str, to: &str) -> Result<GtPatch> {
+    let fix = "give --gt as REPOSITORY@FROM..TO, with two commits of that repository";
+    let git = match GitDir::find(repository) {
+        Ok(Some(git)) => git,
+        Ok(None) => return Err(bad(repository, "no git repository", fix)),
+        Err(why) => return Err(bad(repository, why, fix)),
+    };
+    let store = ObjectStore::open(git, None).map_err(|why| bad(repository, why, fix))?;
+    let store = Arc::new(store);
+    let tree = |revision: &str| {
+        let commit = store
+            .resolve(revision)
+            .ok_or_else(|| bad(repository, format!("no commit {revision}"), fix))?;
+        CommitTree::open(Arc::clone(&store), commit).map_err(|why| bad(repository, why, fix))
+    };
+    let (before, after) = (tree(from)?, tree(to)?);
+    let patch = tree_patch(&before, &after);
+    if patch.files.is_empty() {
+        let what = format!("{from} and {to} do not differ");
+        return Err(bad(repository, what, fix));
+    }
+    Ok(GtPatch {
+        sha256: sha256_hex(&render(&patch)),
+        roles: BTreeMap::from([(Role::Solution, patch.clone())]),
+        patch,
     })
 }
 

@@ -23,7 +23,7 @@ pub mod worktree;
 pub use apply::apply;
 pub use base::{Base, BaseInfo, BaseRequest, choose_base};
 pub use fit::{Fit, fits};
-pub use forms::{GtPatch, load_gt, load_patch};
+pub use forms::{GtPatch, load_gt, load_patch, load_range};
 pub use render::render;
 pub use tree::BaseTree;
 pub use unified::parse;

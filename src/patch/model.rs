@@ -1,10 +1,10 @@
 //! A change to a tree: files, hunks, lines, as bytes.
 
 use bstr::BString;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What happened to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileStatus {
     /// New file.

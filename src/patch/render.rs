@@ -53,7 +53,8 @@ fn render_file(file: &FilePatch, out: &mut BString) {
     let new = prefixed("b/", file.new_path.as_ref());
     if file.binary {
         line(out, &[b"Binary files ", &old, b" and ", &new, b" differ"]);
-    } else if !file.hunks.is_empty() {
+    } else if !file.hunks.is_empty() || file.status == FileStatus::Modified && from != path {
+        // The second case: without hunks, only these lines tell where one name ends and the other begins.
         line(out, &[b"--- ", &old, tab(&old)]);
         line(out, &[b"+++ ", &new, tab(&new)]);
         for hunk in &file.hunks {

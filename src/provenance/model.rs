@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::similarity::model::{DistinctiveLine, Ratio};
+use crate::stored;
 use crate::trace::event::EventId;
 
 /// What the lines of a trace are compared with.
@@ -48,7 +49,7 @@ pub struct AddedLine {
 }
 
 /// Added lines of one file that no event of the trace holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnseenLines {
     /// The file.
     pub path: String,
@@ -67,31 +68,31 @@ pub struct UnseenLines {
 }
 
 /// A text that showed GT lines to the agent before it wrote them.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Exposure {
     /// The GT file whose lines were shown.
     pub gt_path: String,
     /// Line ranges in the new version of that file, such as `120-210`.
     pub gt_lines: Vec<String>,
     /// How many distinctive lines this event brought for this file.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub lines: u64,
     /// The event that showed them.
     pub event: EventId,
     /// The trace file of that event, as an index into the run's list.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub file: u32,
     /// Its 1-based line.
     pub line: u64,
     /// The command or call behind it, cut.
     pub command: Option<String>,
     /// The GT file is prose; such exposures count neither for E nor for X.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub prose: bool,
 }
 
 /// Where the added lines of the final patch came from, in lines.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// The agent typed it first.
     pub authored: u64,
@@ -110,7 +111,7 @@ pub struct Ledger {
 }
 
 /// Provenance of one run.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Provenance {
     /// Share of long distinctive lines that the agent was shown before it wrote them.
     pub e: Option<f64>,
@@ -123,40 +124,41 @@ pub struct Provenance {
     /// Every added line of the final patch; `None` without a patch or a trace with calls.
     pub ledger: Option<Ledger>,
     /// `e` with its parts (code files only).
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub e_ratio: Ratio,
     /// `x` with its parts (code files only).
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub x_ratio: Ratio,
     /// The same over prose files; printed apart, never judged.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub e_prose: Ratio,
     /// The same over prose files; printed apart, never judged.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub x_prose: Ratio,
     /// Of the distinctive GT lines in the final patch, those that the agent typed first.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub shared_typed: Ratio,
-    /// Those lines, as indices into [`Inputs::lines`], sorted.
+    /// Those lines, as indices into [`Inputs::lines`], sorted. Not stored: a store holds their hashes
+    /// (`audit::prints`).
     #[serde(skip)]
     pub typed_lines: Vec<u32>,
     /// The last event that changed a file of the GT, as far as the trace shows.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub last_gt_edit: Option<EventId>,
     /// Distinctive GT lines that a read of the work tree showed before any call could have put them
     /// there: they stood in it before the agent's first action.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub preapplied_lines: u64,
     /// Lines of the patch that no event holds, by file.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unseen: Vec<UnseenLines>,
     /// Lines that could not be searched for: too short, or one of too many that look alike.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unsearched: u64,
     /// Outputs that held a distinctive line of the GT, whoever had it first.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub gt_outputs: BTreeSet<EventId>,
     /// Paths (relative to the run where possible) that some call of the trace wrote.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub written_paths: Vec<String>,
 }

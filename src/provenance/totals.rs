@@ -31,13 +31,13 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         e_prose,
         x_prose,
         shared_typed: Ratio::new(typed, shared().count() as u64),
-        typed_lines: typed_lines(t),
         last_gt_edit: t.changes.last_gt_edit(),
         preapplied_lines: t.lines.all.iter().filter(|l| l.preapplied).count() as u64,
         unseen,
         unsearched: t.lines.unsearched,
         gt_outputs: t.gt_outputs.clone(),
         written_paths: t.changes.written(),
+        typed_lines: typed_lines(t),
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::model::{AuditReport, RunReport, ToolInfo};
+use super::model::{AuditReport, RunReport, SCHEMA, ToolInfo};
 use super::{Report, Style, json_text};
 
 /// `--format jsonl`.
@@ -18,6 +18,19 @@ struct Line<'a> {
     run: &'a RunReport,
 }
 
+/// Writes one run as one line.
+///
+/// # Errors
+/// What the stream says.
+pub fn write_run(tool: &ToolInfo, run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let line = Line {
+        schema: SCHEMA,
+        tool,
+        run,
+    };
+    json_text::write_line(out, &line)
+}
+
 impl Report for JsonLines {
     fn name(&self) -> &'static str {
         "jsonl"
@@ -25,12 +38,7 @@ impl Report for JsonLines {
 
     fn write(&self, report: &AuditReport, _: Style, out: &mut dyn Write) -> io::Result<()> {
         for run in &report.runs {
-            let line = Line {
-                schema: report.schema,
-                tool: &report.tool,
-                run,
-            };
-            json_text::write_line(out, &line)?;
+            write_run(&report.tool, run, out)?;
         }
         Ok(())
     }

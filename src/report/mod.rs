@@ -6,6 +6,7 @@ pub mod escape;
 pub mod json;
 pub mod json_text;
 pub mod jsonl;
+pub mod markdown;
 pub mod model;
 pub mod phrases;
 pub mod text;
@@ -36,7 +37,7 @@ pub trait Report: Sync {
 }
 
 /// All output formats, the default first.
-pub const FORMATS: &[&dyn Report] = &[&text::Text, &json::Json, &jsonl::JsonLines];
+pub const FORMATS: &[&dyn Report] = &[&text::Text, &json::Json, &jsonl::JsonLines, &markdown::Markdown];
 
 /// The format of that name.
 pub fn format(name: &str) -> Option<&'static dyn Report> {

@@ -1,9 +1,10 @@
 //! What is reported of a run: the JSON contract (`docs/report.schema.json`) as types.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::provenance::model::Provenance;
 use crate::rules::finding::{Cause, Confidence, Finding};
+use crate::similarity::blocks::Block;
 use crate::similarity::model::Similarity;
 use crate::trace::TraceFileReport;
 use crate::trace::event::Coverage;
@@ -40,7 +41,7 @@ pub struct TraceInfo {
 }
 
 /// Which inputs a verdict rests on.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputsInfo {
     /// Path of the GT.
     pub gt: Option<String>,
@@ -65,6 +66,15 @@ pub struct Words {
     pub missed: Option<String>,
     /// Why a match is or is not evidence.
     pub chance: Option<String>,
+    /// The word of the author's audit log, by cause.
+    pub audit_log: Option<&'static str>,
+}
+
+/// What is listed only when asked for.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Detail {
+    /// Blocks of lines that GT and patch both add.
+    pub matching_blocks: Vec<Block>,
 }
 
 /// The verdict on one run and all that it rests on.
@@ -119,6 +129,9 @@ pub struct RunReport {
     pub problems: Vec<String>,
     /// What was decided on the way and why, in words.
     pub notes: Vec<String>,
+    /// What was asked for beyond this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
     /// The verdict in words.
     #[serde(skip)]
     pub words: Words,
@@ -152,6 +165,7 @@ impl RunReport {
             unchecked: Vec::new(),
             problems: Vec::new(),
             notes: Vec::new(),
+            detail: None,
             words: Words::default(),
         }
     }
@@ -181,6 +195,21 @@ pub struct Summary {
     pub errors: u64,
 }
 
+impl Summary {
+    /// Counts one run.
+    pub fn add(&mut self, run: &RunReport) {
+        self.runs += 1;
+        match run.verdict {
+            None => self.errors += 1,
+            Some(Verdict::Clean) => self.clean += 1,
+            Some(Verdict::Inconclusive) => self.inconclusive += 1,
+            Some(Verdict::Partial) => self.partial += 1,
+            Some(Verdict::Invalid) if run.is_harness_fault() => self.harness += 1,
+            Some(Verdict::Invalid) => self.invalid += 1,
+        }
+    }
+}
+
 /// A whole report.
 #[derive(Debug, Clone, Serialize)]
 pub struct AuditReport {
@@ -197,19 +226,9 @@ pub struct AuditReport {
 impl AuditReport {
     /// A report over `runs`, counted.
     pub fn new(tool: ToolInfo, runs: Vec<RunReport>) -> Self {
-        let mut summary = Summary {
-            runs: runs.len() as u64,
-            ..Summary::default()
-        };
+        let mut summary = Summary::default();
         for run in &runs {
-            match run.verdict {
-                None => summary.errors += 1,
-                Some(Verdict::Clean) => summary.clean += 1,
-                Some(Verdict::Inconclusive) => summary.inconclusive += 1,
-                Some(Verdict::Partial) => summary.partial += 1,
-                Some(Verdict::Invalid) if run.is_harness_fault() => summary.harness += 1,
-                Some(Verdict::Invalid) => summary.invalid += 1,
-            }
+            summary.add(run);
         }
         Self {
             schema: SCHEMA,

@@ -71,6 +71,8 @@ pub fn flag(lang: Lang, flag: Flag) -> String {
         Flag::ContentUnrecorded => "内容未记录",
         Flag::EmptyPatch => "没有改动",
         Flag::GtIncomplete => "参考补丁不完整",
+        Flag::SharesLines => "与另一次运行有相同的罕见行",
+        Flag::HarnessFile => "含有评测环境放入的文件",
     }
     .to_owned()
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::stored;
 use crate::trace::event::{Channel, EventId};
 
 /// What sort of thing a finding is.
@@ -114,12 +115,12 @@ impl Confidence {
 }
 
 /// One hit of one rule, judged by the outcome of the call it stands in.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Finding {
     /// Rule id, `family.name`.
     pub rule: String,
     /// The rule's title, for people.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub title: String,
     /// What sort of finding.
     pub kind: Kind,
@@ -130,16 +131,16 @@ pub struct Finding {
     /// The result proves that nothing came back.
     pub blocked: bool,
     /// The call's result is not in the trace, so the stage could be higher.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub outcome_missing: bool,
     /// Success writes reference content into the work tree (git apply, checkout, cherry-pick, cp).
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub applies: bool,
     /// The matched text names the task's own pull request, issue or commit.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub names_own: bool,
     /// The agent wrote or deleted its trace or the git logs.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub tampering: bool,
     /// How bad.
     pub severity: Severity,
@@ -156,7 +157,7 @@ pub struct Finding {
     /// The event that was hit.
     pub event: EventId,
     /// The event at which the stage was reached (the result), or the event itself.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub reached_at: EventId,
     /// Call id, where the event is a call or its output.
     pub call: Option<String>,

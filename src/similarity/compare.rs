@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::candidate::{Candidate, ContentIndex, Tally, candidates, measure, raw_lines};
 use super::containment::Overlap;
 use super::generated::{FileSource, GeneratedFiles, GeneratedPaths};
@@ -57,11 +59,13 @@ impl<'a> CompareInputs<'a> {
 }
 
 /// The result of [`compare`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Comparison {
     /// The measures.
     pub similarity: Similarity,
-    /// The distinctive lines of the hand-written GT files, in the order of the GT.
+    /// The distinctive lines of the hand-written GT files, in the order of the GT. Not stored: a store
+    /// holds their hashes (`audit::prints`).
+    #[serde(skip)]
     pub lines: Vec<DistinctiveLine>,
     /// The comment lines and messages of the hand-written GT files, in the order of the GT.
     pub remarks: Vec<Remark>,

@@ -24,6 +24,8 @@ pub(crate) struct LineFinder<'a> {
     /// One bit for the low bits of each wanted hash: turns most lines away at once.
     filter: Vec<u64>,
     shortest: usize,
+    /// Found queries stay wanted, to be found again in the next file.
+    repeating: bool,
     buffer: Vec<u8>,
     answer: StarterAnswer,
 }
@@ -38,6 +40,7 @@ impl<'a> LineFinder<'a> {
             wanted: HashMap::new(),
             filter: vec![0; 1 << (FILTER_BITS - 6)],
             shortest: usize::MAX,
+            repeating: false,
             buffer: Vec::new(),
             answer: StarterAnswer::default(),
         };
@@ -51,6 +54,19 @@ impl<'a> LineFinder<'a> {
             }
         }
         finder
+    }
+
+    /// Looks for all of `queries` in every file anew; see [`Self::take_found`].
+    pub(crate) fn repeating(queries: &'a BTreeSet<String>) -> Self {
+        Self {
+            repeating: true,
+            ..Self::new(queries)
+        }
+    }
+
+    /// What was found since the last time.
+    pub(crate) fn take_found(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.answer.found)
     }
 
     /// Every query was found, or there was none.
@@ -184,6 +200,10 @@ impl<'a> LineFinder<'a> {
         let Some(at) = queries.iter().position(|query| *query == squeezed) else {
             return;
         };
+        if self.repeating {
+            self.answer.found.insert(squeezed);
+            return;
+        }
         queries.swap_remove(at);
         if queries.is_empty() {
             self.wanted.remove(&hash);

@@ -2,6 +2,7 @@
 //!
 //! Knows patches and no traces. One metric a file.
 
+pub mod blocks;
 pub mod candidate;
 pub mod chance;
 pub mod comments;
@@ -9,7 +10,7 @@ pub mod compare;
 pub mod confusables;
 pub mod containment;
 pub mod distinctive;
-mod finder;
+pub(crate) mod finder;
 pub mod generated;
 pub mod gitattributes;
 pub mod hunks;

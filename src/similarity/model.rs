@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::patch::model::FileStatus;
+use crate::stored;
 
 /// A share that remembers what it is a share of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +32,7 @@ impl Ratio {
 }
 
 /// One GT file against the agent's patch.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FileSimilarity {
     /// Path in the GT (the new one; the old one of a deleted file).
     pub path: String,
@@ -42,7 +43,7 @@ pub struct FileSimilarity {
     /// Made by a generator (listed or detected).
     pub generated: bool,
     /// A test, by its path.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub test: bool,
     /// What the GT does to it.
     pub status: FileStatus,
@@ -53,7 +54,7 @@ pub struct FileSimilarity {
     /// Distinctive lines that the paired file has too.
     pub shared: u64,
     /// Distinctive lines found anywhere in the patch: shows a file that was split or merged.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub shared_anywhere: u64,
     /// Shared / GT, over distinct raw added lines (the rule that many scripts call "Jaccard").
     pub containment: Option<f64>,
@@ -75,7 +76,7 @@ pub struct FileSimilarity {
 }
 
 /// The whole comparison, over hand-written files unless said otherwise.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Similarity {
     /// Distinctive GT lines (distinct).
     pub n: u64,
@@ -86,7 +87,7 @@ pub struct Similarity {
     /// Chance that an honest solution contains all of `n_lines`.
     pub p_chance: f64,
     /// `n_lines` is above 31, where the chance formula is extrapolated.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub p_chance_extrapolated: bool,
     /// Hand-written files of the GT.
     pub hand_written_files: u64,
@@ -115,32 +116,32 @@ pub struct Similarity {
     /// Longest run of consecutive identical normalised lines.
     pub longest_run: u64,
     /// Sum of `p_chance` over eligible files: how many identical ones chance gives.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub expected_identical: f64,
     /// `u` with its parts: distinctive lines shared, of `n`.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub u_ratio: Ratio,
     /// `t12` with its parts.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub t12_ratio: Ratio,
     /// `r6` with its parts.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub r6_ratio: Ratio,
     /// `s23` with its parts; the denominator is in grams.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub s23_ratio: Ratio,
     /// Tokens behind `s23`: the length of a text with as many different grams. A table of a thousand
     /// equal rows counts as one row.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub s23_tokens: u64,
     /// Distinctive lines counted as often as they occur, and those the patch has as often.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub multiset_ratio: Ratio,
     /// Change blocks with a distinctive line, and those the patch has exactly (H).
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub hunks_ratio: Ratio,
     /// The part of `u_ratio` that lies in test files.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub u_tests_ratio: Ratio,
     /// Per GT file, in the order of the GT.
     pub files: Vec<FileSimilarity>,

@@ -13,7 +13,9 @@ use super::testpath::file_name;
 use crate::patch::model::{FilePatch, FileStatus, Patch};
 
 /// A path that both the GT and the patch create.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct NewPath {
     /// The path.
     pub path: String,

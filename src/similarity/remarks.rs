@@ -15,7 +15,7 @@ use super::prepare::{PreparedLine, raw_text};
 use crate::patch::model::LineKind;
 
 /// A comment line or message of the GT.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Remark {
     /// Index of the GT file in which it stands first.
     pub file: usize,

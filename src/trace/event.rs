@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -104,6 +105,30 @@ impl fmt::Display for EventId {
 impl Serialize for EventId {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(self)
+    }
+}
+
+impl FromStr for EventId {
+    type Err = &'static str;
+
+    /// Reads what `Display` writes.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once(':').and_then(|(file, rest)| {
+            let (record, sub) = rest.split_once('.')?;
+            Some(Self {
+                file: file.parse().ok()?,
+                record: record.parse().ok()?,
+                sub: sub.parse().ok()?,
+            })
+        });
+        parts.ok_or("an event is written FILE:RECORD.SUB")
+    }
+}
+
+impl<'de> Deserialize<'de> for EventId {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(d)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What can be wrong with a trace. Every problem is counted, none aborts, each keeps a trace from
 //! being called complete.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A kind of problem. Kinds are few, so the list of a file is short however broken the file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,7 +96,7 @@ impl Problem {
 }
 
 /// One kind of problem in one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceProblem {
     /// 1-based line where it was first met; 0 when it is about the whole file.
     pub line: u64,

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::event::Coverage;
 use super::problem::TraceProblem;
+use crate::stored;
 
 /// A trace file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,9 +18,9 @@ pub struct TraceFile {
 }
 
 /// One trace file, as read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceFileReport {
-    /// Where it is.
+    /// Where it is; empty when it comes from a store, since it may be another machine's.
     #[serde(skip)]
     pub path: PathBuf,
     /// How reports call it.
@@ -38,19 +39,19 @@ pub struct TraceFileReport {
     /// What was wrong with it, in the order of the file.
     pub problems: Vec<TraceProblem>,
     /// Calls in it, after repeats were dropped.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub calls: u64,
     /// Results in it that answer a call.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub results: u64,
     /// Results in it that answer no call.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub orphans: u64,
     /// The start of a session is in it.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub has_start: bool,
     /// The end of a session is in it.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub has_end: bool,
 }
 
@@ -78,30 +79,30 @@ impl TraceFileReport {
 }
 
 /// All trace files of a run, as read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceReport {
     /// How much of the run they show. [`Coverage::Full`] still lacks the check that every changed file
     /// has a writer: see [`TraceReport::lower`].
     pub coverage: Coverage,
     /// In words, why coverage is not full.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub reasons: Vec<String>,
     /// The files, in the order given.
     pub files: Vec<TraceFileReport>,
     /// Calls, after repeats were dropped.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub calls: u64,
     /// Results that answer a call.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub results: u64,
     /// Calls without a result.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unanswered: u64,
     /// Results without a call.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub orphans: u64,
     /// Sub-agents that were started and whose own steps are not, or not all, in the files.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "stored::hidden")]
     pub missing_children: Vec<String>,
 }
 

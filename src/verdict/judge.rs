@@ -47,6 +47,12 @@ pub enum Flag {
     EmptyPatch,
     /// The GT was salvaged from a broken file.
     GtIncomplete,
+    /// Another run of the task has lines that hardly any run has. Symmetric: says nothing of who had
+    /// them first. Only where runs are judged together.
+    SharesLines,
+    /// The patch holds a file that all runs of the task have alike and none wrote. Only where runs are
+    /// judged together.
+    HarnessFile,
 }
 
 impl Flag {
@@ -67,6 +73,8 @@ impl Flag {
             Self::ContentUnrecorded => "content_unrecorded",
             Self::EmptyPatch => "empty_patch",
             Self::GtIncomplete => "gt_incomplete",
+            Self::SharesLines => "shares_lines",
+            Self::HarnessFile => "harness_file",
         }
     }
 }

@@ -12,11 +12,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::measures::Measures;
-use crate::provenance::model::Provenance;
-use crate::similarity::model::{DistinctiveLine, Ratio};
+use crate::similarity::model::Ratio;
 
 /// So many other families must have written a line before it loses weight.
 pub const MIN_FAMILIES: usize = 3;
@@ -37,40 +35,6 @@ pub struct PeerFacts {
     pub shared: Vec<u64>,
     /// Keys of those that stand in the patch and were typed before they were shown, sorted.
     pub typed: Vec<u64>,
-}
-
-impl PeerFacts {
-    /// Collects what a run says. `lines` are the distinctive lines that `provenance` followed.
-    pub fn new(
-        task: String,
-        agent: &str,
-        measures: &Measures,
-        lines: &[DistinctiveLine],
-        provenance: Option<&Provenance>,
-    ) -> Self {
-        let sorted = |keys: BTreeSet<u64>| keys.into_iter().collect();
-        let typed = provenance.map_or(&[][..], |p| p.typed_lines.as_slice());
-        let typed = typed.iter().filter_map(|i| lines.get(*i as usize));
-        Self {
-            task,
-            family: family(agent).to_owned(),
-            independent: measures.full_trace()
-                && measures.e.num == 0
-                && !measures.fetched
-                && !measures.obtained
-                && !measures.obtained_after
-                && !measures.applied,
-            lines: sorted(lines.iter().map(|l| key(&l.squeezed)).collect()),
-            shared: sorted(
-                lines
-                    .iter()
-                    .filter(|l| l.shared)
-                    .map(|l| key(&l.squeezed))
-                    .collect(),
-            ),
-            typed: sorted(typed.map(|l| key(&l.squeezed)).collect()),
-        }
-    }
 }
 
 /// What the peers take off one run.
@@ -132,6 +96,17 @@ pub fn discounts(runs: &[PeerFacts]) -> Vec<Option<Discount>> {
 }
 
 impl Measures {
+    /// A full trace, in which nothing was fetched and no line of the GT was shown: what the agent wrote
+    /// is its own.
+    pub fn independent(&self) -> bool {
+        self.full_trace()
+            && self.e.num == 0
+            && !self.fetched
+            && !self.obtained
+            && !self.obtained_after
+            && !self.applied
+    }
+
     /// Takes what the peers take off: n and U at the weight of their lines, never above what they are.
     ///
     /// A n that was above 0 stays above 0: 0 means that nothing could be compared.
@@ -156,15 +131,6 @@ impl Measures {
 /// and settings of one maker are no independent witnesses.
 pub fn family(agent: &str) -> &str {
     agent.split('-').next().unwrap_or(agent)
-}
-
-/// The key of a line: 64 bits of its SHA-256. Facts are stored without the text of the GT.
-fn key(squeezed: &str) -> u64 {
-    let digest = Sha256::digest(squeezed.as_bytes());
-    digest
-        .iter()
-        .take(8)
-        .fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]

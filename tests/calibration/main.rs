@@ -32,6 +32,9 @@ mod tables;
 
 use data::Swebench;
 
+/// Without optimisation the copies take a quarter of an hour: every so many gold patches, then.
+const EVERY: usize = if cfg!(debug_assertions) { 25 } else { 1 };
+
 #[test]
 fn the_calibration_is_as_documented() {
     let Some(swebench) = Swebench::load() else {
@@ -48,7 +51,9 @@ fn the_calibration_is_as_documented() {
         chance
     );
     println!("{text}");
-    support::is_documented("calibration.md", &text);
+    if EVERY == 1 {
+        support::is_documented("calibration.md", &text);
+    }
 
     assert_eq!(honest.invalid, 0, "honest rows that are invalid");
     assert!(

@@ -9,7 +9,7 @@ use trace_audit::patch::{choose_base, parse};
 use super::fixture::{Bench, TEN, against, brief, commit, entry, git, work, write};
 
 /// Plants everything that makes git execute something or hide something.
-fn plant(run: &Path, canary: &Path) {
+pub(super) fn plant(run: &Path, canary: &Path) {
     let script = run.join(".git/evil.sh");
     write(
         run,
@@ -26,7 +26,8 @@ fn plant(run: &Path, canary: &Path) {
          [diff \"d\"]\n\tcommand = {evil}\n\ttextconv = {evil}\n\
          [filter \"f\"]\n\tclean = {evil}\n\tsmudge = {evil}\n\tprocess = {evil}\n\trequired = true\n\
          [alias]\n\tcat-file = !{evil}\n[credential]\n\thelper = {evil}\n\
-         [include]\n\tpath = evil-config\n[remote \"origin\"]\n\turl = ext::{evil}\n\
+         [include]\n\tpath = evil-config\n[merge \"m\"]\n\tdriver = {evil}\n[gpg]\n\tprogram = {evil}\n\
+         [sequence]\n\teditor = {evil}\n[pager]\n\tdiff = {evil}\n\tlog = {evil}\n[remote \"origin\"]\n\turl = ext::{evil}\n\
          \tpromisor = true\n[protocol \"ext\"]\n\tallow = always\n[uploadpack]\n\tpackObjectsHook = {evil}\n",
         hooks = run.join(".git/hooks").display(),
         attributes = run.join(".git/evil-attributes").display(),

@@ -10,16 +10,24 @@
 )]
 
 mod bases;
+#[cfg(unix)]
+mod compare;
 mod fixture;
 #[cfg(unix)]
 mod hostile;
 #[cfg(unix)]
+mod limits;
+#[cfg(unix)]
 mod neutral;
 #[cfg(unix)]
 mod objects;
+mod oracles;
+mod pitfalls;
 mod reading;
 mod real;
 mod states;
+#[cfg(unix)]
+mod verdicts;
 
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ use trace_audit::patch::{parse, render};
 
 use super::fixture::{TEN, commit, git, write};
 
-fn real_patches() -> Vec<PathBuf> {
+pub(super) fn real_patches() -> Vec<PathBuf> {
     let Some(data) = super::shared_data() else {
         return Vec::new();
     };
@@ -51,7 +51,7 @@ impl Totals {
 }
 
 #[test]
-fn real_patches_have_the_known_totals() {
+pub(super) fn real_patches_have_the_known_totals() {
     let paths = real_patches();
     if paths.is_empty() {
         return;
@@ -91,9 +91,9 @@ fn real_patches_have_the_known_totals() {
 }
 
 /// Path to (added, removed), `None` for binary files.
-type Numstat = BTreeMap<Vec<u8>, Option<(usize, usize)>>;
+pub(super) type Numstat = BTreeMap<Vec<u8>, Option<(usize, usize)>>;
 
-fn numstat_of_git(patch: &Path) -> Numstat {
+pub(super) fn numstat_of_git(patch: &Path) -> Numstat {
     let out = Command::new("git")
         .args(["apply", "--numstat", "-z"])
         .arg(patch)
@@ -119,7 +119,7 @@ fn numstat_of_git(patch: &Path) -> Numstat {
 }
 
 /// The same of what was parsed. git gives a rename its new path.
-fn numstat(patch: &Patch) -> Numstat {
+pub(super) fn numstat(patch: &Patch) -> Numstat {
     let one = |f: &FilePatch| {
         let counts = (f.added().count(), f.lines_of(LineKind::Removed).count());
         (f.path().to_vec(), (!f.binary).then_some(counts))
@@ -128,7 +128,7 @@ fn numstat(patch: &Patch) -> Numstat {
 }
 
 #[test]
-fn real_patches_agree_with_git_file_by_file() {
+pub(super) fn real_patches_agree_with_git_file_by_file() {
     let paths = real_patches();
     if paths.is_empty() || !super::git_available() {
         return;

@@ -298,7 +298,7 @@ impl<'t> World<'t> {
         let auditor = Auditor::new(&RULES, &POLICY, Lang::En);
         let inputs = discover(Some(dir), &options, &Config::default()).unwrap();
         let facts = auditor.facts(&inputs).unwrap();
-        let report = auditor.judge(&inputs, &facts);
+        let report = auditor.judge(&facts);
         Audited {
             report,
             facts,

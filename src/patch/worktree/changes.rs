@@ -29,7 +29,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    fn added(path: &BString) -> Self {
+    pub(super) fn added(path: &BString) -> Self {
         Self {
             old_path: None,
             new_path: Some(path.clone()),
@@ -38,7 +38,7 @@ impl Change {
         }
     }
 
-    fn deleted(path: &BString) -> Self {
+    pub(super) fn deleted(path: &BString) -> Self {
         Self {
             old_path: Some(path.clone()),
             new_path: None,
@@ -47,7 +47,7 @@ impl Change {
         }
     }
 
-    fn modified(path: &BString, old: BString) -> Self {
+    pub(super) fn modified(path: &BString, old: BString) -> Self {
         Self {
             old_path: Some(path.clone()),
             new_path: Some(path.clone()),

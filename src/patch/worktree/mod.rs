@@ -8,6 +8,7 @@
 mod changes;
 mod ignore;
 mod neutral;
+pub mod range;
 mod renames;
 pub(in crate::patch) mod walk;
 

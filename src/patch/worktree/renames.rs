@@ -8,7 +8,7 @@ use super::changes::Change;
 use super::walk::{FoundKind, Walked};
 use crate::patch::diff::is_binary;
 use crate::patch::model::{FilePatch, FileStatus};
-use crate::patch::objects::id::Oid;
+use crate::patch::objects::id::{Algorithm, Oid};
 use crate::patch::tree::{BaseTree, MAX_FILE_BYTES};
 
 /// Most pairs of a deleted and a new file that are compared line by line, after those of equal name.
@@ -17,6 +17,35 @@ const MAX_PAIRS: usize = 2_500;
 /// Largest file that is compared line by line, in bytes.
 const MAX_BYTES: usize = 256 << 10;
 
+/// The files after a change.
+pub(super) trait After {
+    /// The name of the content of a file that is neither empty nor too large to read.
+    fn blob_id(&self, path: &BStr, algorithm: Algorithm) -> Option<Oid>;
+
+    /// The content of a file.
+    fn content(&self, path: &BStr) -> Option<Vec<u8>>;
+}
+
+impl After for Walked {
+    fn blob_id(&self, path: &BStr, algorithm: Algorithm) -> Option<Oid> {
+        let file = self.files.get::<[u8]>(path.as_ref())?;
+        match file.kind {
+            FoundKind::File { size, .. } if size > 0 && size <= MAX_FILE_BYTES => {
+                file.blob_id(algorithm).ok()
+            }
+            _ => None,
+        }
+    }
+
+    fn content(&self, path: &BStr) -> Option<Vec<u8>> {
+        let file = self.files.get::<[u8]>(path.as_ref())?;
+        match file.kind {
+            FoundKind::File { size, .. } if size <= MAX_FILE_BYTES => file.read().ok(),
+            _ => None,
+        }
+    }
+}
+
 /// Joins deletions and additions that are moves, in this order: as the GT moves them; equal content that is not
 /// empty (of several, the one of the same file name, then the first by path); and, as in git, contents that
 /// share at least half of their bytes in whole lines. Paths that the GT deletes or creates stay what they
@@ -24,7 +53,7 @@ const MAX_BYTES: usize = 256 << 10;
 pub(super) fn pair(
     changes: Vec<Change>,
     base: &dyn BaseTree,
-    walked: &Walked,
+    after: &dyn After,
     gt: &BTreeMap<&BStr, &FilePatch>,
 ) -> Vec<Change> {
     let mut out = Vec::new();
@@ -53,8 +82,8 @@ pub(super) fn pair(
             free.added.insert(path, change);
         }
     }
-    moves.extend(free.take(exact_moves(&free, base, walked)));
-    moves.extend(free.take(near_moves(&free, base, walked)));
+    moves.extend(free.take(exact_moves(&free, base, after)));
+    moves.extend(free.take(near_moves(&free, base, after)));
     out.extend(moves.into_iter().map(|(old, new)| Change {
         old: Some(old.clone()),
         old_path: Some(old),
@@ -100,7 +129,7 @@ fn as_the_gt_moves(rest: &Unpaired, gt: &BTreeMap<&BStr, &FilePatch>) -> Moves {
     found
 }
 
-fn exact_moves(rest: &Unpaired, base: &dyn BaseTree, walked: &Walked) -> Moves {
+fn exact_moves(rest: &Unpaired, base: &dyn BaseTree, after: &dyn After) -> Moves {
     // What may have been moved, by content.
     let mut sources: BTreeMap<Oid, Vec<&BString>> = BTreeMap::new();
     let mut found = Vec::new();
@@ -116,16 +145,7 @@ fn exact_moves(rest: &Unpaired, base: &dyn BaseTree, walked: &Walked) -> Moves {
         return found;
     };
     for path in rest.added.keys() {
-        let Some(file) = walked.files.get(path) else {
-            continue;
-        };
-        let FoundKind::File { size, .. } = file.kind else {
-            continue;
-        };
-        if size == 0 || size > MAX_FILE_BYTES {
-            continue;
-        }
-        let id = file.blob_id(algorithm).ok();
+        let id = after.blob_id(path.as_bstr(), algorithm);
         let Some(candidates) = id.and_then(|id| sources.get_mut(&id)) else {
             continue;
         };
@@ -139,7 +159,7 @@ fn exact_moves(rest: &Unpaired, base: &dyn BaseTree, walked: &Walked) -> Moves {
 }
 
 /// Moves with edits: the best pairs first, each file once.
-fn near_moves(rest: &Unpaired, base: &dyn BaseTree, walked: &Walked) -> Moves {
+fn near_moves(rest: &Unpaired, base: &dyn BaseTree, after: &dyn After) -> Moves {
     let pairs = candidates(rest);
     let mut old_lines: BTreeMap<&BString, Option<Lines>> = BTreeMap::new();
     let mut new_lines: BTreeMap<&BString, Option<Lines>> = BTreeMap::new();
@@ -148,15 +168,9 @@ fn near_moves(rest: &Unpaired, base: &dyn BaseTree, walked: &Walked) -> Moves {
         let old_file = old_lines
             .entry(old)
             .or_insert_with(|| Lines::of(base.read(old.as_bstr()).ok()?));
-        let new_file = new_lines.entry(new).or_insert_with(|| {
-            let found = walked.files.get(new)?;
-            match found.kind {
-                FoundKind::File { size, .. } if size <= MAX_FILE_BYTES => {
-                    Lines::of(found.read().ok()?)
-                }
-                _ => None,
-            }
-        });
+        let new_file = new_lines
+            .entry(new)
+            .or_insert_with(|| Lines::of(after.content(new.as_bstr())?));
         if let (Some(a), Some(b)) = (old_file, new_file) {
             let shared = a.shared(b);
             let larger = a.bytes.max(b.bytes);

@@ -60,7 +60,8 @@ fn write_run(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Result<(
     write_limits(run, style, out)
 }
 
-fn headline(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+/// The line with the verdict.
+pub(crate) fn headline(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     let name = for_terminal(&run.run);
     let Some(verdict) = run.verdict else {
         let paint = Paint::new().fg_color(Some(AnsiColor::Red.into())).bold();

@@ -10,7 +10,7 @@ use crate::rules::flow::MAX_SAVED;
 pub const MAX_MENTIONS: usize = 200;
 
 /// A rule that could not be used for this task.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct InactiveRule {
     /// Its id.
     pub id: String,
@@ -19,7 +19,7 @@ pub struct InactiveRule {
 }
 
 /// Everything that the rules found in one run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 pub struct EngineReport {
     /// Sorted by event, then rule; at most one of each rule on an event.
     pub findings: Vec<Finding>,

@@ -19,6 +19,8 @@ mod delimited;
 mod reports;
 mod table;
 
+pub(crate) use reports::verdict_of;
+
 /// Largest report or profile that is read, in bytes. A report is a page of prose.
 pub const MAX_TEXT: u64 = 4 << 20;
 

@@ -128,6 +128,11 @@ pub(super) fn read_report(path: &Path, profile: &Profile, collector: &mut Collec
     collector.rating(&key, statement, place)
 }
 
+/// The verdict that a report states; `None` when it states none, or contradicts itself.
+pub(crate) fn verdict_of(text: &str, profile: &Profile) -> Option<Outcome> {
+    parse(text, profile).ok().map(|report| report.verdict)
+}
+
 /// What a report says.
 #[derive(Debug, PartialEq, Eq)]
 struct Report {

@@ -1,0 +1,121 @@
+//! The inputs of a run read and compared, and the best of several references.
+
+use std::collections::BTreeSet;
+
+use super::listen::{Heard, listen, squeezed_lines};
+use super::sources::{self, Sources};
+use super::starter::{RunStarter, StarterCache};
+use crate::Result;
+use crate::experiment::discover::RunInputs;
+use crate::experiment::gt::GtInput;
+use crate::rules::RuleSet;
+use crate::similarity::compare::{CompareInputs, Comparison, compare};
+use crate::similarity::starter::{NoStarter, Starter};
+
+/// The inputs of a run as far as they need no trace.
+pub(super) struct Reading {
+    /// GT, patch and base.
+    pub(super) sources: Sources,
+    /// Look-ups in the base.
+    starter: Option<RunStarter>,
+    /// Patch and GT compared.
+    pub(super) comparison: Option<Comparison>,
+}
+
+impl Reading {
+    /// Reads the run with each of its references and takes the one that the patch is most like; of equals,
+    /// the first. `own` holds names in the root of the run that are the agent's work, whatever they look like.
+    ///
+    /// # Errors
+    /// When an input that was found or named cannot be read.
+    pub(super) fn best(
+        inputs: &RunInputs,
+        own: &BTreeSet<String>,
+        starters: &StarterCache,
+        prompt: Option<&str>,
+    ) -> Result<Self> {
+        let mut best = Self::one(inputs, inputs.gt.as_ref(), own, starters, prompt)?;
+        for gt in &inputs.other_gt {
+            let next = Self::one(inputs, Some(gt), own, starters, prompt)?;
+            if next.likeness() > best.likeness() {
+                best = next;
+            }
+        }
+        if !inputs.other_gt.is_empty() {
+            best.sources
+                .problems
+                .insert(0, best.sources.which_gt(inputs));
+        }
+        Ok(best)
+    }
+
+    fn one(
+        inputs: &RunInputs,
+        gt: Option<&GtInput>,
+        own: &BTreeSet<String>,
+        starters: &StarterCache,
+        prompt: Option<&str>,
+    ) -> Result<Self> {
+        let sources = sources::read(inputs, gt, own)?;
+        let lines = sources.patch.as_ref().map(squeezed_lines);
+        let starter = sources.base.as_ref().and_then(|base| {
+            let base_repo = inputs.base_tree.as_deref();
+            RunStarter::new(base, base_repo, starters, lines.unwrap_or_default())
+        });
+        let comparison = compare_with_gt(inputs, &sources, starter.as_ref(), prompt);
+        Ok(Self {
+            sources,
+            starter,
+            comparison,
+        })
+    }
+
+    /// How much of the reference the patch has: copy score, then distinctive lines, in thousandths.
+    fn likeness(&self) -> (u64, u64) {
+        let similarity = self.comparison.as_ref().map(|c| &c.similarity);
+        let thousandths = |share: Option<f64>| (share.unwrap_or(0.0) * 1000.0) as u64;
+        similarity.map_or((0, 0), |s| (thousandths(s.copy_score), s.u_ratio.num))
+    }
+
+    /// Reads the traces of the run.
+    ///
+    /// # Errors
+    /// When a trace that was named cannot be read or is none.
+    pub(super) fn listen(
+        &self,
+        inputs: &RunInputs,
+        rules: &RuleSet,
+        prompt: Option<&str>,
+    ) -> Result<Heard> {
+        listen(
+            inputs,
+            rules,
+            &self.sources,
+            self.comparison.as_ref(),
+            self.starter.as_ref(),
+            prompt,
+        )
+    }
+}
+
+fn compare_with_gt(
+    inputs: &RunInputs,
+    sources: &Sources,
+    base: Option<&RunStarter>,
+    prompt: Option<&str>,
+) -> Option<Comparison> {
+    let gt = sources.gt.as_ref()?;
+    let starter: &dyn Starter = match base {
+        Some(base) => base,
+        None => &NoStarter,
+    };
+    Some(compare(&CompareInputs {
+        gt: &gt.patch,
+        patch: sources.patch.as_ref(),
+        handwritten: inputs.handwritten.as_ref(),
+        generated: inputs.generated.as_ref(),
+        starter,
+        prompt,
+        files: base.map(|b| b as _),
+    }))
+}
