@@ -258,6 +258,8 @@ mod tests {
             ledger: Some(Default::default()),
             unseen: ["a", "b"]
                 .map(|path| UnseenLines {
+                    gt_lines: 0,
+                    imported: false,
                     path: path.into(),
                     lines: 1,
                     event: None,

@@ -264,6 +264,12 @@ impl<'t> World<'t> {
         write_tree(&repo, tree);
     }
 
+    /// Takes the GT away.
+    pub fn without_gt(&self) {
+        let folder = self.root.path().join("base_repo").join(&self.task.id);
+        std::fs::remove_dir_all(folder.join("eval")).unwrap();
+    }
+
     /// The directory of a run.
     pub fn run_dir(&self, agent: &str) -> PathBuf {
         let name = format!("{}-{agent}-long-20310412", self.task.id);
