@@ -9,6 +9,8 @@
     clippy::unwrap_used
 )]
 
+#[path = "rules/real.rs"]
+mod real;
 #[path = "rules/tables.rs"]
 mod tables;
 
@@ -16,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tables::{CLAIMS, HONEST, NO_CLAIMS, OBTAINED};
+use tables::{BLOCKED, CLAIMS, HONEST, NAMES, NO_CLAIMS, OBTAINED};
 use trace_audit::experiment::task_facts::TaskFacts;
 use trace_audit::rules::finding::{Finding, Kind, Stage};
 use trace_audit::rules::{Engine, RuleSet};
@@ -450,6 +452,24 @@ fn variants_of_every_way_to_the_answer() {
         .map(|(said, command)| format!("{said:10} {command}"))
         .collect();
     assert!(wrong.is_empty(), "not obtained:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn attempts_that_got_nothing_or_only_names() {
+    let (rules, facts) = (rules(), full_facts());
+    let mut wrong = Vec::new();
+    for (cases, wanted) in [
+        (BLOCKED, &["blocked"][..]),
+        (NAMES, &["attempted", "exposed", "staged"]),
+    ] {
+        for (command, result) in cases {
+            let said = said(&rules, &facts, command, result);
+            if !wanted.contains(&said) {
+                wrong.push(format!("{said:10} {command} => {result}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "wrong:\n{}", wrong.join("\n"));
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub mod prints;
 mod reading;
 mod refine;
 mod report;
+pub mod scan;
 mod search;
 mod sources;
 mod starter;
@@ -118,8 +119,8 @@ impl Judge<'_> {
         ToolInfo {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             rules_digest,
-            policy: self.policy.name.clone(),
-            policy_digest: self.policy.digest(),
+            policy: Some(self.policy.name.clone()),
+            policy_digest: Some(self.policy.digest()),
         }
     }
 

@@ -262,6 +262,8 @@ mod tests {
                     imported: false,
                     path: path.into(),
                     lines: 1,
+                    gt_lines: 0,
+                    imported: false,
                     event: None,
                     line: None,
                     command: None,

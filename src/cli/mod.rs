@@ -9,6 +9,7 @@ mod init;
 mod merge;
 mod output;
 mod rules;
+mod scan;
 mod score;
 mod sweep;
 
@@ -66,6 +67,8 @@ enum Command {
     Merge(merge::MergeArgs),
     /// Print the normalised events of traces as JSON lines
     Events(events::EventsArgs),
+    /// Run the rules over traces, without ground truth and verdict
+    Scan(scan::ScanArgs),
     /// List the rules and run their tests
     Rules(rules::RulesArgs),
     /// Compare submissions of a benchmark with its gold patches
@@ -115,6 +118,7 @@ fn run(
         Some(Command::Sweep(args)) => sweep::run(&args, terminal),
         Some(Command::Merge(args)) => merge::run(&args, terminal),
         Some(Command::Events(args)) => events::run(&args, terminal),
+        Some(Command::Scan(args)) => scan::run(&args, terminal),
         Some(Command::Rules(args)) => rules::run(&args, terminal),
         Some(Command::ExactMatch(args)) => exact_match::run(&args, terminal),
         Some(Command::Score(args)) => score::run(&args, terminal),

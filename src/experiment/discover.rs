@@ -221,6 +221,53 @@ impl Options {
     }
 }
 
+/// What is known of a task, for traces that are read without a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TaskInputs {
+    /// Task id.
+    pub task: Option<String>,
+    /// What is known of the task; empty when no facts were given.
+    pub facts: TaskFacts,
+    /// The file they stand in (the configuration, when they are written there).
+    pub facts_file: Option<PathBuf>,
+    /// The prompt that was named, or that of the task.
+    pub prompt: Option<PromptInput>,
+    /// What is missing or contradictory, in words.
+    pub notes: Vec<String>,
+}
+
+/// Finds what flags and configuration say of a task.
+///
+/// # Errors
+/// As [`discover`].
+pub fn discover_task(options: &Options, config: &Config) -> Result<TaskInputs> {
+    check_task(options)?;
+    let base_repo = find_base_repo(None, options, config)?;
+    let (metadata, name) = (Metadata::default(), RunName::default());
+    let id = identity::resolve(
+        options.task.as_deref(),
+        &metadata,
+        &name,
+        &config.aliases,
+        base_repo.as_deref(),
+    );
+    let task_dir = match (&base_repo, &id.task) {
+        (Some(base_repo), Some(task)) => Some(base_repo.join(task)),
+        _ => None,
+    };
+    let prompts = find_prompts(None, &id, task_dir.as_deref(), options)?;
+    let mut notes = id.notes;
+    notes.extend(prompts.notes);
+    let (facts, facts_file) = find_facts(id.task.as_deref(), options, config, &mut notes)?;
+    Ok(TaskInputs {
+        task: id.task,
+        facts,
+        facts_file,
+        prompt: prompts.prompt,
+        notes,
+    })
+}
+
 /// Refuses flags that cannot be meant.
 fn check_flags(run: Option<&Path>, options: &Options) -> Result<()> {
     if run.is_none() && options.traces.is_empty() && options.patch.is_none() {
@@ -230,14 +277,20 @@ fn check_flags(run: Option<&Path>, options: &Options) -> Result<()> {
                 .to_owned(),
         });
     }
+    check_task(options)?;
+    if let Some(patch) = &options.patch {
+        guarded::check_named_file(patch, "check the path given with --patch")?;
+    }
+    Ok(())
+}
+
+/// Refuses a task id that cannot be one.
+fn check_task(options: &Options) -> Result<()> {
     if let Some(task) = options.task.as_deref().filter(|t| !is_task_id(t)) {
         return Err(Error::Usage {
             what: format!("--task {} is no task id", show(task)),
             fix: "write the name of a folder in base_repo, such as T34".to_owned(),
         });
-    }
-    if let Some(patch) = &options.patch {
-        guarded::check_named_file(patch, "check the path given with --patch")?;
     }
     Ok(())
 }

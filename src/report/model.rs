@@ -22,10 +22,10 @@ pub struct ToolInfo {
     pub version: String,
     /// SHA-256 over the rules that were loaded, hexadecimal.
     pub rules_digest: String,
-    /// Name of the policy.
-    pub policy: String,
+    /// Name of the policy; `None` when nothing was judged.
+    pub policy: Option<String>,
     /// SHA-256 over its numbers, hexadecimal.
-    pub policy_digest: String,
+    pub policy_digest: Option<String>,
 }
 
 /// The traces of a run.
@@ -170,6 +170,11 @@ impl RunReport {
         }
     }
 
+    /// True when the rules were run over a trace and nothing was judged.
+    pub fn is_scan(&self) -> bool {
+        self.verdict.is_none() && self.error.is_none()
+    }
+
     /// True when the environment, not the agent, is at fault.
     pub fn is_harness_fault(&self) -> bool {
         self.reason == Some(Reason::GtPreapplied)
@@ -200,7 +205,7 @@ impl Summary {
     pub fn add(&mut self, run: &RunReport) {
         self.runs += 1;
         match run.verdict {
-            None => self.errors += 1,
+            None => self.errors += u64::from(!run.is_scan()),
             Some(Verdict::Clean) => self.clean += 1,
             Some(Verdict::Inconclusive) => self.inconclusive += 1,
             Some(Verdict::Partial) => self.partial += 1,

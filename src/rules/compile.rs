@@ -38,6 +38,8 @@ pub(super) fn rule(
         any: patterns(matching.any, Position::Match, sink)?,
         all: patterns(matching.all, Position::Match, sink)?,
         none: patterns(matching.none, Position::Match, sink)?,
+        none_in_clause: patterns(matching.none_in_clause, Position::Match, sink)?,
+        none_before: patterns(matching.none_before, Position::Match, sink)?,
         success: patterns(syntax.outcome.success, Position::Outcome, sink)?,
         staged: patterns(syntax.outcome.staged, Position::Outcome, sink)?,
         exposed: patterns(syntax.outcome.exposed, Position::Outcome, sink)?,

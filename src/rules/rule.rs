@@ -162,6 +162,10 @@ pub struct Body {
     pub all: Vec<Pattern>,
     /// None of these.
     pub none: Vec<Pattern>,
+    /// None of these in a clause that was hit.
+    pub none_in_clause: Vec<Pattern>,
+    /// None of these in a clause that was hit, up to the last hit in it.
+    pub none_before: Vec<Pattern>,
     /// The result proves the rule's stage.
     pub success: Vec<Pattern>,
     /// The result proves `staged`.
@@ -202,6 +206,8 @@ impl Body {
             any: all(&self.any),
             all: all(&self.all),
             none: all(&self.none),
+            none_in_clause: all(&self.none_in_clause),
+            none_before: all(&self.none_before),
             success: all(&self.success),
             staged: all(&self.staged),
             exposed: all(&self.exposed),
@@ -228,6 +234,8 @@ impl Body {
     pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         self.hitting()
             .chain(&self.none)
+            .chain(&self.none_in_clause)
+            .chain(&self.none_before)
             .chain(&self.success)
             .chain(&self.staged)
             .chain(&self.exposed)

@@ -153,6 +153,12 @@ pub struct MatchSyntax {
     /// None of these.
     #[serde(default)]
     pub none: Vec<Spanned<PatternSyntax>>,
+    /// None of these in a clause that was hit.
+    #[serde(default)]
+    pub none_in_clause: Vec<Spanned<PatternSyntax>>,
+    /// None of these in a clause that was hit, up to the last hit in it.
+    #[serde(default)]
+    pub none_before: Vec<Spanned<PatternSyntax>>,
 }
 
 /// One pattern: exactly one of `literal`, `regex`, `command`, `git`, `fetch`, `file`, `flow`, `is`.

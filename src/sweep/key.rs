@@ -297,6 +297,7 @@ mod tests {
         GtInput {
             path: PathBuf::new(),
             source: crate::experiment::gt::InputSource::Flag,
+            range: None,
         }
     }
 }

@@ -26,8 +26,8 @@ pub fn write(sums: &Sums<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()>
     };
     let (full, partial) = (traces(|a| a.full), traces(|a| a.partial));
     let (summary_only, missing) = (traces(|a| a.summary_only), traces(|a| a.missing));
-    let policy = cell(&sums.tool.policy);
-    let policy_digest = short(&sums.tool.policy_digest);
+    let policy = cell(sums.tool.policy.as_deref().unwrap_or_default());
+    let policy_digest = short(sums.tool.policy_digest.as_deref().unwrap_or_default());
     let rules = short(&sums.tool.rules_digest);
     let version = &sums.tool.version;
     match lang {

@@ -32,6 +32,9 @@ impl<'a> Body<'a> {
 pub(crate) enum Fit {
     /// It cannot be.
     No,
+    /// It is a part of this format when the file has it already, and otherwise of none: a line of a
+    /// log that is plain text.
+    Inside,
     /// It can be, and it can be another.
     Weak,
     /// It is, whatever stands around it. No record fits two formats this well.
@@ -76,6 +79,7 @@ fn choose(formats: &[Format], current: Option<usize>, body: &Body<'_>) -> Option
         match (format.fit)(body) {
             Fit::Strong => return Some(index),
             Fit::Weak if weak.is_none() || current == Some(index) => weak = Some(index),
+            Fit::Inside if weak.is_none() && current == Some(index) => weak = Some(index),
             _ => {}
         }
     }

@@ -40,6 +40,6 @@ mod text;
 mod tools;
 
 pub use jsonl::{EventLine, event_to_json};
-pub use pipeline::read_traces;
+pub use pipeline::{read_stream, read_traces};
 pub use problem::TraceProblem;
 pub use report::{TraceFile, TraceFileReport, TraceReport};

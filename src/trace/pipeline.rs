@@ -31,6 +31,15 @@ pub fn read_traces(files: &[TraceFile], sink: &mut dyn EventSink) -> Result<Trac
     Ok(read_streams(files.iter().zip(opened), sink))
 }
 
+/// Reads one trace from a stream that is open already, such as standard input.
+pub fn read_stream(
+    file: &TraceFile,
+    stream: &mut dyn Read,
+    sink: &mut dyn EventSink,
+) -> TraceReport {
+    read_streams([(file, Some(stream))], sink)
+}
+
 /// Reads streams that are open already; `None` for something that is no file.
 pub(crate) fn read_streams<'f, R: Read>(
     files: impl IntoIterator<Item = (&'f TraceFile, Option<R>)>,

@@ -86,8 +86,13 @@ impl<'r> Records<'r> {
             Cut::Unfinished => Problem::CutShort,
             Cut::TooLong => Problem::TooLong,
         };
-        self.linker.problem(problem, span.piece.line);
-        self.record(span, &Body::Text(Cow::Borrowed(text)));
+        let body = Body::Text(Cow::Borrowed(text));
+        // Lines are what a log in plain text consists of.
+        let expected = span.cut != Cut::TooLong && self.detector.choose(&body).is_some();
+        if !expected {
+            self.linker.problem(problem, span.piece.line);
+        }
+        self.record(span, &body);
     }
 
     /// A balanced value, which may still be refused by the parser.

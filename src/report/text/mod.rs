@@ -4,6 +4,7 @@
 
 mod findings;
 mod provenance;
+mod scanned;
 mod similarity;
 
 use std::io::{self, Write};
@@ -47,7 +48,7 @@ impl Report for Text {
 
 fn write_run(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
     headline(run, style.lang, out)?;
-    if style.quiet || run.verdict.is_none() {
+    if style.quiet || run.error.is_some() {
         return Ok(());
     }
     write_reason(run, style, out)?;
@@ -62,6 +63,9 @@ fn write_run(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Result<(
 
 /// The line with the verdict.
 pub(crate) fn headline(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    if run.is_scan() {
+        return scanned::headline(run, lang, out);
+    }
     let name = for_terminal(&run.run);
     let Some(verdict) = run.verdict else {
         let paint = Paint::new().fg_color(Some(AnsiColor::Red.into())).bold();
@@ -187,6 +191,9 @@ fn write_limits(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Resul
 }
 
 fn write_summary(report: &AuditReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    if report.runs.iter().all(RunReport::is_scan) {
+        return Ok(());
+    }
     let s = report.summary;
     let counts = [
         (s.invalid, lang.pick("invalid", "无效")),

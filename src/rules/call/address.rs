@@ -27,8 +27,17 @@ pub fn all(text: &str) -> Vec<String> {
 
 /// The addresses in the argument of a download program, which may lack the scheme.
 pub fn of_argument(word: &str) -> Vec<String> {
-    if word.contains("://") {
-        return all(word);
+    if let Some((scheme, rest)) = word.split_once("://") {
+        // A whole word may hold what ends an address in running text, such as brackets.
+        let whole = !scheme.is_empty()
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric())
+            && !rest.contains(|c: char| c.is_whitespace() || "\"'<>`|".contains(c))
+            && !rest.contains("://");
+        return match whole {
+            true if is_local(word) => Vec::new(),
+            true => vec![word.to_owned()],
+            false => all(word),
+        };
     }
     let host = word.split('/').next().unwrap_or_default();
     let name = host.split(':').next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Which files a program reads, writes, lists, removes, runs.
 
 use super::programs::Class;
-use super::{Io, Stdin};
+use super::{Io, Stdin, address};
 use crate::rules::git::call::GitCall;
 use crate::rules::rule::Access;
 use crate::shell::model::Invocation;
@@ -29,6 +29,9 @@ const TARGET_OPTIONS: &[&str] = &[
     "--install-dir",
 ];
 
+/// Packages of one command whose places are remembered.
+const MAX_PACKAGES: usize = 64;
+
 /// Fills in what a program of a class does.
 pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
     let words: Vec<&str> = invocation.args.iter().map(|w| w.text.as_str()).collect();
@@ -44,12 +47,13 @@ pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
         }),
         Class::Archives => archives(&invocation.program, &words, io),
         Class::Patches => patches(&words, io),
+        Class::Runs if unpacks(&words, io) => {}
         Class::Runs => {
             if let Some(file) = plain(&words).next() {
                 io.uses(file, Access::Run);
             }
         }
-        Class::Installs => installs(&words, io),
+        Class::Installs => installs(&invocation.program, &words, io),
         Class::Other => other(invocation, &words, io),
         Class::Downloads | Class::Speaks => {}
     }
@@ -234,6 +238,26 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
     }
 }
 
+/// `python -m zipfile -e ARCHIVE DIRECTORY`, and `tarfile`.
+fn unpacks(words: &[&str], io: &mut Io) -> bool {
+    let [
+        "-m",
+        "zipfile" | "tarfile",
+        "-e" | "--extract",
+        archive,
+        rest @ ..,
+    ] = words
+    else {
+        return false;
+    };
+    io.uses(archive, Access::Read);
+    io.saves
+        .push(rest.first().copied().unwrap_or(stem(archive)).to_owned());
+    io.replaces = true;
+    io.prints = false;
+    true
+}
+
 /// The name of an archive without directory and extension: what it most often unpacks to.
 fn stem(archive: &str) -> &str {
     let name = archive.rsplit('/').next().unwrap_or(archive);
@@ -276,9 +300,30 @@ fn patches(words: &[&str], io: &mut Io) {
     }
 }
 
-fn installs(words: &[&str], io: &mut Io) {
+fn installs(program: &str, words: &[&str], io: &mut Io) {
     for place in values(words, TARGET_OPTIONS) {
         io.saves.push(place.to_owned());
+    }
+    // Package managers that keep the sources in a directory of the project.
+    let kept = match program {
+        "npm" | "pnpm" | "yarn" | "bun" => Some("node_modules"),
+        "composer" => Some("vendor"),
+        _ => None,
+    };
+    let into = |w: &&str| {
+        matches!(
+            *w,
+            "install" | "i" | "add" | "require" | "update" | "upgrade"
+        )
+    };
+    if let (Some(directory), true) = (kept, words.iter().any(|w| into(&w))) {
+        let packages = plain(words).filter(|w| !into(&w)).take(MAX_PACKAGES);
+        io.saves
+            .extend(packages.map(|package| format!("{directory}/{}", without_version(package))));
+    }
+    if matches!(program, "conda" | "mamba" | "micromamba") {
+        io.saves
+            .extend(values(words, &["-p"]).into_iter().map(str::to_owned));
     }
     let mut plain = plain(words);
     // `docker cp container:/a b`, `skopeo copy docker://x dir:/d`, `crane export x f`
@@ -289,6 +334,48 @@ fn installs(words: &[&str], io: &mut Io) {
             .find_map(|p| target.strip_prefix(p))
             .unwrap_or(target);
         io.saves.push(place.to_owned());
+    }
+}
+
+/// `@scope/name@1.2`, `owner/name:1.2` as `@scope/name`, `owner/name`.
+fn without_version(package: &str) -> &str {
+    let from = usize::from(package.starts_with('@'));
+    let tail = package.get(from..).unwrap_or_default();
+    match tail.find(['@', ':']) {
+        Some(at) => package.get(..from + at).unwrap_or(package),
+        None => package,
+    }
+}
+
+/// `gh release download TAG -R owner/name`: where the files come to lie.
+fn release_files(words: &[&str], io: &mut Io) {
+    let named = values(words, &["-O", "--output", "-D", "--dir"]);
+    io.saves.extend(named.iter().map(|w| (*w).to_owned()));
+    let repo = values(words, &["-R", "--repo"]).first().copied();
+    let archive = values(words, &["-A", "--archive"]).first().copied();
+    let options = [repo, archive].map(Option::unwrap_or_default);
+    let tag = plain(words)
+        .skip_while(|w| *w != "download")
+        .skip(1)
+        .find(|w| !options.contains(w));
+    if let (true, Some(repo), Some(archive), Some(tag)) = (named.is_empty(), repo, archive, tag) {
+        let name = repo.rsplit('/').next().unwrap_or(repo);
+        let release = tag.trim_start_matches('v');
+        io.saves.push(format!("{name}-{release}.{archive}"));
+    }
+    io.prints = io.saves.is_empty();
+}
+
+/// `svn export ADDRESS [PATH]`.
+fn subversion(words: &[&str], io: &mut Io) {
+    let mut plain = plain(words);
+    let verb = plain.next();
+    let Some(source) = plain.next() else { return };
+    io.fetches.extend(address::of_argument(source));
+    if matches!(verb, Some("export" | "checkout" | "co")) {
+        let name = source.trim_end_matches('/').rsplit('/').next();
+        io.saves.extend(plain.next().or(name).map(str::to_owned));
+        io.prints = false;
     }
 }
 
@@ -306,6 +393,8 @@ fn other(invocation: &Invocation, words: &[&str], io: &mut Io) {
             io.saves.extend(places.next().or(name).map(str::to_owned));
             io.prints = false;
         }
+        "gh" if has(words, &["release"]) && has(words, &["download"]) => release_files(words, io),
+        "svn" => subversion(words, io),
         "touch" | "chmod" | "chown" => plain(words).for_each(|w| io.uses(w, Access::Write)),
         "./" => {}
         program if program.ends_with(".sh") || program.ends_with(".py") => {

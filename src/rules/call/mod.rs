@@ -87,6 +87,11 @@ impl Io {
         for redirect in &invocation.redirects {
             let operator = redirect.operator.trim_start_matches(['1', '0']);
             let path = redirect.target.text.clone();
+            // The shell's own sockets are written as files.
+            if let Some(peer) = path.strip_prefix("/dev/tcp/") {
+                io.fetches.push(format!("tcp://{}", peer.replace('/', ":")));
+                continue;
+            }
             match operator {
                 "<" => io.files.push(FileUse {
                     path,

@@ -9,6 +9,7 @@ use crate::rules::index::Marks;
 use crate::rules::pattern::{Pattern, PatternKind};
 use crate::rules::rule::{Body, Unit};
 use crate::rules::task::Task;
+use crate::rules::text::clause::{around as clause, clauses};
 use crate::rules::text::segment::around;
 use crate::rules::text::slice;
 
@@ -61,6 +62,7 @@ pub(super) fn each_hit(
     } else {
         &body.any
     };
+    let by_clause = !body.none_in_clause.is_empty() || !body.none_before.is_empty();
     let mut looked = 0;
     for pattern in leading.iter().filter(|p| marks.possible(p)) {
         let mut from = 0;
@@ -76,7 +78,11 @@ pub(super) fn each_hit(
                 step: None,
             };
             let hit = |p: &Pattern| find(p, inner, task, 0).is_some();
-            if body.all.iter().all(hit) && !body.none.iter().any(hit) {
+            let lead = range.start - piece.start..range.end - piece.start;
+            if body.all.iter().all(hit)
+                && !body.none.iter().any(hit)
+                && (!by_clause || stated(body, inner, lead, question(subject.text, &piece), task))
+            {
                 let found = Hit {
                     range,
                     piece,
@@ -89,6 +95,57 @@ pub(super) fn each_hit(
         }
     }
     true
+}
+
+/// True if the clauses that the hits stand in state something: the leading hit's own, and for each
+/// pattern of `all` that of one of its hits. Guards of one clause say nothing of another.
+fn stated(body: &Body, sentence: Subject, lead: Range<usize>, question: bool, task: &Task) -> bool {
+    if question {
+        return false;
+    }
+    let starts = clauses(sentence.text);
+    let guarded = |patterns: &[Pattern], range: Range<usize>| {
+        let part = Subject {
+            text: slice(sentence.text, range),
+            step: None,
+        };
+        patterns.iter().any(|p| find(p, part, task, 0).is_some())
+    };
+    let own = clause(&starts, &lead, sentence.text.len());
+    // How far the statement of the leading clause goes.
+    let mut reach = lead.end;
+    for pattern in &body.all {
+        let mut hits = Vec::new();
+        let mut from = 0;
+        while let Some(range) = find(pattern, sentence, task, from) {
+            from = range.end.max(range.start + 1);
+            hits.push(range);
+            if hits.len() == MAX_HITS {
+                break;
+            }
+        }
+        if let Some(near) = hits.iter().find(|hit| own.contains(&hit.start)) {
+            reach = reach.max(near.end);
+            continue;
+        }
+        let elsewhere = |hit: &Range<usize>| {
+            let whole = clause(&starts, hit, sentence.text.len());
+            !guarded(&body.none_in_clause, whole.clone()) && !guarded(&body.none_before, whole)
+        };
+        if !hits.iter().any(elsewhere) {
+            return false;
+        }
+    }
+    let before = own.start..reach.max(own.start);
+    !guarded(&body.none_in_clause, own) && !guarded(&body.none_before, before)
+}
+
+/// True if the sentence ends in a question mark.
+fn question(text: &str, sentence: &Range<usize>) -> bool {
+    slice(text, sentence.end..text.len()).starts_with('?')
+        || slice(text, sentence.clone())
+            .trim_end()
+            .ends_with(['?', '？'])
 }
 
 /// A step is one piece.
@@ -113,7 +170,8 @@ fn whole(body: &Body, subject: Subject, task: &Task, marks: &Marks) -> Option<Hi
         PatternKind::Text(regexp) => regexp.is_match(subject.text),
         _ => find(p, subject, task, 0).is_some(),
     };
-    if body.none.iter().any(anywhere) {
+    let mut none = body.none.iter().chain(&body.none_in_clause);
+    if none.any(anywhere) || body.none_before.iter().any(anywhere) {
         return None;
     }
     let used = body.hitting().find_map(|p| flow(p, subject.step?)).cloned();

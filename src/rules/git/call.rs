@@ -310,6 +310,10 @@ impl GitCall {
             ("submodule" | "subtree", Some("add" | "pull" | "merge")) => {
                 self.prints = Prints::Tree;
                 self.remotes = rest(1).collect();
+                if (self.verb.as_str(), words.plain.first()) == ("submodule", Some(&"add")) {
+                    let name = self.remotes.first().and_then(|a| clone_name(a));
+                    self.aside = plain(2).or(name);
+                }
             }
             _ => {}
         }

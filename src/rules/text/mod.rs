@@ -1,5 +1,6 @@
 //! Texts: undoing disguises, cutting sentences, making excerpts.
 
+pub mod clause;
 pub mod excerpt;
 pub mod fold;
 pub mod segment;

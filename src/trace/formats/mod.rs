@@ -18,6 +18,7 @@ mod cursor_stream;
 mod cursor_tool;
 mod generic;
 mod opencode_run;
+mod rovo_dev;
 
 pub(crate) use generic::Generic;
 
@@ -54,6 +55,7 @@ pub(crate) const FORMATS: &[Format] = &[
     codex_exec::FORMAT,
     codex_exec_old::FORMAT,
     opencode_run::FORMAT,
+    rovo_dev::FORMAT,
 ];
 
 #[cfg(test)]
