@@ -258,10 +258,10 @@ mod tests {
             ledger: Some(Default::default()),
             unseen: ["a", "b"]
                 .map(|path| UnseenLines {
-                    path: path.into(),
-                    lines: 1,
                     gt_lines: 0,
                     imported: false,
+                    path: path.into(),
+                    lines: 1,
                     event: None,
                     line: None,
                     command: None,

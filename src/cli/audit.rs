@@ -55,7 +55,7 @@ pub(crate) struct AuditArgs {
 /// Inputs that are otherwise found by themselves.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Inputs (found by themselves unless given)")]
-struct InputArgs {
+pub(super) struct InputArgs {
     /// Ground truth: a unified diff, a SWE-bench row, or two commits as REPO@A..B; of several, the one
     /// most like the patch counts
     #[arg(long, value_name = "FILE|REPO@A..B")]
@@ -86,7 +86,7 @@ struct InputArgs {
     base_repo: Option<PathBuf>,
     /// Configuration file, instead of the nearest trace-audit.toml above the run
     #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
 }
 
 impl AuditArgs {
@@ -147,13 +147,13 @@ pub(crate) fn run(args: &AuditArgs, terminal: &mut Terminal) -> anyhow::Result<u
         targets.first().copied().flatten(),
         args.inputs.config.as_deref(),
     )?;
-    let rules = load_rules(args, &config)?;
-    let policy = Policy::load(&policy_name(args, &config))?;
+    let rules = load_rules(&args.rules, &config)?;
+    let policy = Policy::load(&policy_name(args.policy.as_deref(), &config))?;
     let auditor = Auditor::new(&rules, &policy, lang(&args.lang));
     let mut runs = Vec::new();
     let mut first_error = None;
     for target in targets {
-        match audit_one(args, &auditor, target) {
+        match audit_one(&args.inputs, &auditor, target) {
             Ok(report) => runs.push(report),
             Err(error) => {
                 let path = target.map_or_else(String::new, |p| p.display().to_string());
@@ -180,28 +180,36 @@ pub(crate) fn run(args: &AuditArgs, terminal: &mut Terminal) -> anyhow::Result<u
     Ok(code)
 }
 
-fn load_rules(args: &AuditArgs, config: &Config) -> Result<RuleSet> {
+/// The rules of the configuration and those named with `--rules`.
+pub(super) fn load_rules(more: &[PathBuf], config: &Config) -> Result<RuleSet> {
     let mut dirs = config.rules.clone();
-    dirs.extend(args.rules.iter().cloned());
+    dirs.extend(more.iter().cloned());
     RuleSet::load(&dirs)
 }
 
-fn audit_one(args: &AuditArgs, auditor: &Auditor<'_>, target: Option<&Path>) -> Result<RunReport> {
-    let config = Config::find(target, args.inputs.config.as_deref())?;
-    let inputs = discover(target, &args.inputs.options(), &config)?;
+/// Audits one run.
+pub(super) fn audit_one(
+    args: &InputArgs,
+    auditor: &Auditor<'_>,
+    target: Option<&Path>,
+) -> Result<RunReport> {
+    let config = Config::find(target, args.config.as_deref())?;
+    let inputs = discover(target, &args.options(), &config)?;
     let facts = auditor.facts(&inputs)?;
     Ok(auditor.judge(&facts))
 }
 
 /// The flag, else the configuration, else the default.
-fn policy_name(args: &AuditArgs, config: &Config) -> String {
-    match (&args.policy, &config.policy) {
-        (Some(given), _) | (None, Some(PolicyChoice::Name(given))) => given.clone(),
+pub(super) fn policy_name(given: Option<&str>, config: &Config) -> String {
+    match (given, &config.policy) {
+        (Some(given), _) => given.to_owned(),
+        (None, Some(PolicyChoice::Name(given))) => given.clone(),
         (None, Some(PolicyChoice::File(path))) => path.display().to_string(),
         (None, None) => "default".to_owned(),
     }
 }
 
+/// The language that `--lang` names.
 pub(super) fn lang(name: &str) -> Lang {
     if name == "zh" { Lang::Zh } else { Lang::En }
 }

@@ -4,6 +4,7 @@ mod audit;
 mod compare;
 mod events;
 mod exact_match;
+mod explain;
 mod init;
 mod merge;
 mod output;
@@ -56,6 +57,8 @@ struct Cli {
 enum Command {
     /// Audit runs (the default command)
     Audit(audit::AuditArgs),
+    /// Say why a run got its verdict: clause by clause, what was checked, what could not be
+    Explain(explain::ExplainArgs),
     /// Compare a patch or work tree with the ground truth alone
     Compare(compare::CompareArgs),
     /// Audit many runs: parallel, cached, resumable
@@ -124,6 +127,7 @@ fn run(
     match command {
         None => audit::run(default, terminal),
         Some(Command::Audit(args)) => audit::run(&args, terminal),
+        Some(Command::Explain(args)) => explain::run(&args, terminal),
         Some(Command::Compare(args)) => compare::run(&args, terminal),
         Some(Command::Sweep(args)) => sweep::run(&args, terminal),
         Some(Command::Merge(args)) => merge::run(&args, terminal),

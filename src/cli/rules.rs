@@ -240,7 +240,7 @@ fn findings(rules: &RuleSet, task: &TaskInputs, path: &Path) -> Result<Vec<Findi
         path: path.to_owned(),
         label: path.display().to_string(),
     };
-    Ok(scan(rules, task, file, None)?.findings)
+    Ok(scan(rules, task, file)?.findings)
 }
 
 fn hit(finding: &Finding) -> String {

@@ -1,10 +1,11 @@
 //! What the calls of a run did to its files: who wrote which, when last, and how much of it is recorded.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::writes::{Writes, command_writes, reads_only, tool_reads_only, tool_writes};
+use crate::similarity::normalise::squeeze;
 use crate::trace::event::{Channel, EditOp, Event, EventId};
 
 /// Calls whose result is awaited. Beyond, the oldest counts as done.
@@ -41,6 +42,8 @@ struct Pending {
     other: BTreeSet<String>,
     /// It may have changed any file.
     tree: bool,
+    /// Known files that it wrote as a whole, by the hashes of their lines.
+    whole: Vec<(PathId, HashSet<u64>)>,
     /// An edit call, which changes nothing when it fails. A command that fails may have done half.
     edit: bool,
 }
@@ -61,6 +64,8 @@ pub(super) struct Changes {
     undisturbed: bool,
     last_gt_edit: Option<EventId>,
     written: BTreeSet<String>,
+    /// Known files whose last change was to be written as a whole.
+    last_write: BTreeMap<PathId, HashSet<u64>>,
 }
 
 impl Changes {
@@ -77,6 +82,7 @@ impl Changes {
             undisturbed: true,
             last_gt_edit: None,
             written: BTreeSet::new(),
+            last_write: BTreeMap::new(),
         }
     }
 
@@ -127,12 +133,16 @@ impl Changes {
             Channel::ToolCall => tool_writes(tool, &event.text, &self.paths, cwd),
             _ => Writes::default(),
         };
-        self.undisturbed = self.undisturbed
-            && match event.channel {
-                Channel::Command => reads_only(&event.text),
-                Channel::ToolCall => tool_reads_only(tool),
-                _ => false,
-            };
+        let looks = match event.channel {
+            Channel::Command => reads_only(&event.text),
+            Channel::ToolCall => tool_reads_only(tool),
+            _ => false,
+        };
+        self.undisturbed &= looks;
+        if !looks && event.channel != Channel::Edit {
+            // A test, a formatter, a hook: who knows what they change.
+            self.last_write.clear();
+        }
         if event.channel == Channel::Edit {
             self.edit(event);
         } else if !writes.is_empty() {
@@ -155,7 +165,7 @@ impl Changes {
             known: writes.known,
             other: writes.other,
             tree: writes.tree,
-            edit: false,
+            ..Pending::default()
         };
         self.expect(event.id, pending);
     }
@@ -170,6 +180,11 @@ impl Changes {
             match self.paths.edited(&edit.path, cwd.as_deref()) {
                 Place::Known(path) => {
                     pending.known.insert(path);
+                    self.last_write.remove(&path);
+                    if let (EditOp::Write, Some(text)) = (edit.op, &edit.new) {
+                        let lines = text.lines().map(|l| hash_of(&squeeze(l)));
+                        pending.whole.push((path, lines.collect()));
+                    }
                     let story = self.stories.entry(path).or_default();
                     if edit.op == EditOp::Unrecorded {
                         story.unrecorded = true;
@@ -219,6 +234,7 @@ impl Changes {
         if done.tree || done.known.iter().any(|p| self.gt.contains(p)) {
             self.last_gt_edit = self.last_gt_edit.max(Some(call));
         }
+        self.last_write.extend(done.whole);
         let known = done.known.iter().map(|p| self.paths.get(*p).to_owned());
         self.written.extend(known);
         self.written.extend(done.other);
@@ -239,6 +255,12 @@ impl Changes {
         self.writers.get(&path).or(self.tree_writer.as_ref())
     }
 
+    /// The lines of a file as it was written last, as hashes; `None` when something may have changed it
+    /// since, or it was never written as a whole.
+    pub(super) fn last_write(&self, path: PathId) -> Option<&HashSet<u64>> {
+        self.last_write.get(&path)
+    }
+
     /// No more results will come: calls without one count as done.
     pub(super) fn finish(&mut self) {
         while let Some((call, done)) = self.pending.pop_first() {
@@ -255,6 +277,13 @@ impl Changes {
     pub(super) fn written(&self) -> Vec<String> {
         self.written.iter().cloned().collect()
     }
+}
+
+/// A hash of a line. The party under audit chooses the lines, so it is a keyed one.
+pub(super) fn hash_of(line: &str) -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    static KEY: std::sync::LazyLock<RandomState> = std::sync::LazyLock::new(RandomState::new);
+    KEY.hash_one(line)
 }
 
 /// The beginning of a text, for evidence.

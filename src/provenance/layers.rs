@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memrchr};
 
+use crate::shell::inflate::gzip;
 use crate::similarity::normalise::squeeze;
 
 /// JSON may be quoted inside JSON this often.
@@ -16,6 +17,9 @@ const MAX_ESCAPE_LEVELS: usize = 3;
 
 /// Shorter runs of base64 letters are words.
 const MIN_BASE64: usize = 128;
+
+/// Bytes of one packed block that are looked at; a longer one is cut.
+const MAX_UNPACKED: usize = 8 << 20;
 
 /// Lines of wrapped base64 are at least so long, but for the last.
 const MIN_BASE64_LINE: usize = 40;
@@ -371,6 +375,13 @@ fn decode_block(block: &str, show: &mut impl FnMut(&str)) {
             bytes.push((bits >> held & 0xff) as u8);
         }
     }
+    // `gzip -c x | base64`: the text is one layer further down.
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        if let Some(unpacked) = gzip(&bytes, MAX_UNPACKED) {
+            show(&String::from_utf8_lossy(&unpacked));
+        }
+        return;
+    }
     // Words that are no base64 decode to bytes that are no UTF-8; a word after the block spoils its end.
     let valid = match std::str::from_utf8(&bytes) {
         Ok(text) => text,
@@ -461,6 +472,23 @@ mod tests {
         let mut shown = 0;
         Layers::default().each(&encoded, false, |_| shown += 1);
         assert_eq!(shown, 1, "typed text is not decoded");
+    }
+
+    #[test]
+    fn gzip_in_base64() {
+        // `seq 1000 1200 | sed 's/.*/tide.settle(&);/' | gzip -9n | base64 -w0` would do; a stored block is
+        // easier to make.
+        let code = "func Rebalance(ctx context.Context, shards []Shard) error {\n".repeat(5);
+        let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1];
+        let length = code.len() as u16;
+        packed.extend(length.to_le_bytes());
+        packed.extend((!length).to_le_bytes());
+        packed.extend(code.as_bytes());
+        packed.extend([0; 8]);
+        assert!(shows(
+            &encode(&packed),
+            "Rebalance(ctxcontext.Context,shards[]Shard)error{"
+        ));
     }
 
     fn encode(bytes: &[u8]) -> String {

@@ -169,6 +169,10 @@ pub struct Provenance {
     /// Outputs that held a distinctive line of the GT, whoever had it first.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub gt_outputs: BTreeSet<EventId>,
+    /// Files of the patch that hold something else than the trace says: its last word on them is a
+    /// whole file that was written and that nothing changed afterwards.
+    #[serde(skip)]
+    pub contradictions: Vec<String>,
     /// Paths (relative to the run where possible) that some call of the trace wrote.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub written_paths: Vec<String>,

@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::changes::hash_of;
 use super::ledger::{self, Origin};
 use super::lines::{Line, ShowingId};
-use super::model::{Environment, Exposure, Ledger, Provenance, UnseenLines};
+use super::model::{AddedFile, Environment, Exposure, Ledger, Provenance, UnseenLines};
 use super::paths::PathId;
 use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
 use crate::similarity::model::Ratio;
+use crate::similarity::normalise::squeeze;
+
+/// Characters of a line that says something of the file it stands in.
+const CONTRADICTING_LENGTH: usize = 16;
 
 /// Adds up what a tracker found.
 pub(super) fn provenance(t: &Tracker) -> Provenance {
@@ -37,6 +42,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         unseen,
         unsearched: t.lines.unsearched,
         gt_outputs: t.gt_outputs.clone(),
+        contradictions: contradictions(t),
         written_paths: t.changes.written(),
         environment: environment(t),
         typed_lines: typed_lines(t),
@@ -70,6 +76,32 @@ fn typed_lines(t: &Tracker) -> Vec<u32> {
         .collect();
     out.sort_unstable();
     out
+}
+
+/// So many lines of a file that were never written there contradict the trace, when they are most of it.
+const CONTRADICTING_LINES: usize = 8;
+
+/// Files of the patch most of whose lines the last, whole and undisturbed writing of them lacks.
+fn contradictions(t: &Tracker) -> Vec<String> {
+    let contradicts = |file: &&AddedFile| {
+        let written = t
+            .changes
+            .paths
+            .id(&file.path)
+            .and_then(|p| t.changes.last_write(p));
+        written.is_some_and(|written| {
+            let long = |text: &&str| text.chars().nth(CONTRADICTING_LENGTH - 1).is_some();
+            let texts: Vec<String> = file.lines.iter().map(|l| squeeze(&l.text)).collect();
+            let lines: Vec<&str> = texts.iter().map(String::as_str).filter(long).collect();
+            let absent = lines
+                .iter()
+                .filter(|l| !written.contains(&hash_of(l)))
+                .count();
+            absent >= CONTRADICTING_LINES && absent * 2 > lines.len()
+        })
+    };
+    let files = t.patch.iter().filter(|f| !f.generated).filter(contradicts);
+    files.map(|f| f.path.clone()).collect()
 }
 
 /// E and X over the long lines of prose, or of code. A line in both is code.

@@ -81,7 +81,7 @@ const DISTANCES: [(usize, u32); 30] = [
 ];
 
 /// Unpacks a gzip member into at most `most` bytes; `None` if it is none or too long.
-pub(super) fn gzip(input: &[u8], most: usize) -> Option<Vec<u8>> {
+pub(crate) fn gzip(input: &[u8], most: usize) -> Option<Vec<u8>> {
     let [0x1f, 0x8b, 8, flags, _, _, _, _, _, _, rest @ ..] = input else {
         return None;
     };

@@ -57,7 +57,7 @@ mod filters;
 mod fold;
 mod git;
 mod heredoc;
-mod inflate;
+pub(crate) mod inflate;
 mod interpreters;
 mod limits;
 pub mod model;

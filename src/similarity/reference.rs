@@ -298,8 +298,8 @@ impl<'a> Reference<'a> {
             }
         }
         let stream = self.vocabulary.learn(flagged.into_iter());
-        let grams = self.grams.add(&stream, &stream.tokens);
-        let shapes = self.shapes.add(&stream, &stream.shapes);
+        let grams = self.grams.add(&stream.tokens);
+        let shapes = self.shapes.add(&stream.shapes);
         let lines = &self.lines;
         if let Some(file) = self.files.get_mut(index) {
             let mut distinctive = file.lines.clone();

@@ -41,6 +41,7 @@ impl Measures {
         self.x = p.x_ratio;
         self.shared_typed = p.shared_typed;
         self.preapplied_lines = self.preapplied_lines.max(p.preapplied_lines);
+        self.trace_contradicts_tree |= !p.contradictions.is_empty();
         // A copy from outside of the tree that brought lines of the GT is one of reference content,
         // wherever it lay.
         let imported = p.unseen.iter().filter(|u| u.imported);

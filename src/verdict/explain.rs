@@ -4,9 +4,10 @@
 //! Built from the same conditions that the judge reads, so that the words cannot drift from the
 //! verdict.
 
-use super::check::{Check, Fact, Op};
+use super::check::{Check, Fact, Op, Reason};
+use super::clauses::{CLEAN, evaluate};
 use super::judge::{Judgement, decide, judge, nearest_miss};
-use super::measures::{Measures, Verdict};
+use super::measures::{GtState, Measures, PatchState, Verdict};
 use super::policy::Policy;
 use super::words::{self, Lang};
 use crate::trace::event::Coverage;
@@ -39,6 +40,125 @@ pub fn explain(m: &Measures, policy: &Policy, lang: Lang) -> Explanation {
         chance: chance_sentence(m.n_lines, m.p_chance, lang),
         limits: limits(m, lang),
     }
+}
+
+/// A clause of the table and whether it was met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClauseLine {
+    /// Its number; 13 is "clean".
+    pub number: u8,
+    /// Its reason, in words. Clause 12 has several: the one met, or the one missed by least.
+    pub title: &'static str,
+    /// It was met.
+    pub met: bool,
+    /// It is the one that decided.
+    pub decides: bool,
+    /// What met it, or what it lacks; for the clause missed by least the numbers that were needed.
+    pub why: String,
+}
+
+/// The whole table, clause by clause, with the numbers of this run.
+pub fn table(m: &Measures, policy: &Policy, lang: Lang) -> Vec<ClauseLine> {
+    let decided = judge(m, policy).clause;
+    let join = |parts: Vec<String>, en, zh| parts.join(lang.pick(en, zh));
+    let mut lines: Vec<ClauseLine> = evaluate(m, policy)
+        .filter_map(|clause| {
+            let met = clause.met();
+            let way = met.or_else(|| {
+                let ways = clause.alternatives.iter();
+                ways.min_by(|a, b| a.shortfall().total_cmp(&b.shortfall()))
+            })?;
+            let why = if met.is_some() {
+                let checks = way.checks.iter().map(|c| met_phrase(c, lang));
+                join(checks.collect(), " and ", "，且")
+            } else {
+                let checks = way.checks.iter().filter(|c| !c.met);
+                join(checks.map(|c| missed_phrase(c, lang)).collect(), "; ", "；")
+            };
+            Some(ClauseLine {
+                number: clause.number,
+                title: words::reason(way.reason, lang),
+                met: met.is_some(),
+                decides: clause.number == decided,
+                why,
+            })
+        })
+        .collect();
+    lines.push(ClauseLine {
+        number: CLEAN,
+        title: words::reason(Reason::NoCopyFound, lang),
+        met: decided == CLEAN,
+        decides: decided == CLEAN,
+        why: if decided == CLEAN {
+            lang.pick("none of the others is met", "其他条款均不成立")
+                .to_owned()
+        } else {
+            lang.pick("another clause is met", "已有条款成立")
+                .to_owned()
+        },
+    });
+    lines
+}
+
+/// What was looked at, with how much of it there was.
+pub fn checked(m: &Measures, lang: Lang) -> Vec<String> {
+    let mut out = Vec::new();
+    if m.gt != GtState::Absent && m.n > 0 {
+        let compared = match m.patch {
+            PatchState::Absent => None,
+            PatchState::BaseUnknown => Some(lang.pick(
+                "the files of the work tree that the reference names",
+                "参考补丁涉及的工作区文件",
+            )),
+            PatchState::Empty | PatchState::Present => Some(lang.pick("the patch", "补丁")),
+        };
+        out.extend(compared.map(|what| match lang {
+            Lang::En => format!(
+                "{what} against {} distinctive lines of the reference in {} hand-written files",
+                m.n, m.hand_written_identical.den
+            ),
+            Lang::Zh => format!(
+                "{what}与参考补丁 {} 个手写文件中的 {} 个特征行的比较",
+                m.hand_written_identical.den, m.n
+            ),
+        }));
+    }
+    if matches!(m.coverage, Coverage::Full | Coverage::Partial) {
+        out.push(
+            lang.pick(
+                "what the agent ran, read, fetched and said, as far as the trace records it",
+                "日志所记录的智能体执行、读取、获取与陈述的内容",
+            )
+            .to_owned(),
+        );
+        if m.e.den > 0 {
+            out.push(match lang {
+                Lang::En => format!(
+                    "which lines of the reference it was shown before it wrote them: {} of {}",
+                    m.e.num, m.e.den
+                ),
+                Lang::Zh => format!("编写之前看到过的参考行：{} / {}", m.e.num, m.e.den),
+            });
+        }
+        if m.shared_typed.den > 0 {
+            out.push(match lang {
+                Lang::En => format!(
+                    "who wrote the lines that it shares with the reference: {} of {} typed by the agent first",
+                    m.shared_typed.num, m.shared_typed.den
+                ),
+                Lang::Zh => format!(
+                    "与参考相同的行由谁写下：{} / {} 由智能体先写出",
+                    m.shared_typed.num, m.shared_typed.den
+                ),
+            });
+        }
+    } else if m.coverage == Coverage::SummaryOnly {
+        out.push(
+            lang.pick("the agent's final message", "智能体的最终消息")
+                .to_owned(),
+        );
+    }
+    out
 }
 
 /// The word of the author's audit log: 抄袭 only where taking is shown, 环境问题 for the environment.
@@ -206,7 +326,7 @@ fn two_digits(value: f64) -> String {
 }
 
 /// What the trace does not show and the verdict therefore does not rest on.
-fn limits(m: &Measures, lang: Lang) -> Vec<String> {
+pub fn limits(m: &Measures, lang: Lang) -> Vec<String> {
     let mut out = Vec::new();
     let coverage = match m.coverage {
         Coverage::Full => None,
@@ -247,7 +367,6 @@ fn limits(m: &Measures, lang: Lang) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::similarity::model::Ratio;
-    use crate::verdict::measures::{GtState, PatchState};
 
     fn compared(u: (u64, u64), n: u64) -> Measures {
         Measures {

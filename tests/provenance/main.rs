@@ -15,9 +15,12 @@
     unreachable_pub
 )]
 
+mod attacks;
+mod invent;
 mod leaks;
 mod mutate;
 mod script;
+mod situations;
 #[path = "../support/mod.rs"]
 #[allow(dead_code)]
 mod support;

@@ -264,6 +264,12 @@ impl<'t> World<'t> {
         write_tree(&repo, tree);
     }
 
+    /// Takes the GT away.
+    pub fn without_gt(&self) {
+        let folder = self.root.path().join("base_repo").join(&self.task.id);
+        std::fs::remove_dir_all(folder.join("eval")).unwrap();
+    }
+
     /// The directory of a run.
     pub fn run_dir(&self, agent: &str) -> PathBuf {
         let name = format!("{}-{agent}-long-20310412", self.task.id);
@@ -305,25 +311,4 @@ impl<'t> World<'t> {
             trace,
         }
     }
-}
-
-/// Runs `f` on all items, on two threads, and returns the results in order.
-pub fn parallel<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let results = std::sync::Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    let Some(item) = items.get(at) else { break };
-                    let result = f(item);
-                    results.lock().unwrap().push((at, result));
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().unwrap();
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
 }

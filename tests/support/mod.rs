@@ -180,3 +180,48 @@ pub fn strings(value: &Value) -> Vec<&str> {
         .map(|a| a.iter().filter_map(Value::as_str).collect())
         .unwrap_or_default()
 }
+
+/// Runs `f` on all items, on two threads, and returns the results in order.
+pub fn parallel<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let results = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(item) = items.get(at) else { break };
+                    let result = f(item);
+                    results.lock().unwrap().push((at, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap();
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// `text` is what stands in `docs/`; with `UPDATE_DOCS=1` it is put there.
+pub fn is_documented(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("docs")
+        .join(name);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, text).unwrap();
+    }
+    let there = fs::read_to_string(&path).unwrap_or_default();
+    if let Some((number, (want, got))) = (1..)
+        .zip(text.lines().zip(there.lines()))
+        .find(|(_, (a, b))| a != b)
+    {
+        panic!(
+            "docs/{name}:{number} is out of date (UPDATE_DOCS=1 writes it anew)\n  now: {want}\n  there: {got}"
+        );
+    }
+    assert_eq!(
+        text.lines().count(),
+        there.lines().count(),
+        "docs/{name} is out of date"
+    );
+}
