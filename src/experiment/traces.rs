@@ -5,7 +5,8 @@
 //! detected by content. Two tiers: the names that runners are known to use, and, when none of those
 //! holds anything, names under which session files are kept elsewhere. A repository may have an
 //! `events.jsonl` of its own, therefore the second tier is a fallback and its files must begin like
-//! JSON.
+//! JSON. Names that a repository may well use for its own work (`output.jsonl`, `*.traj`, `commands.txt`)
+//! are taken only when the content is that of a log that this tool reads.
 //!
 //! Standard error beside a trace (`claude_run.log`, `codex_output.log`) is read too, since an agent
 //! may say there what it did; it is plain text, so it can add findings and never coverage.
@@ -20,10 +21,13 @@ use super::guarded::{self, Entry, RunDir};
 use super::name::RunName;
 use super::wording::{show, show_path};
 use crate::Result;
-use crate::trace::head_of;
+use crate::trace::{format_of, head_of};
 
 /// Most session files that the second tier takes from one directory.
 const MAX_SESSION_FILES: usize = 1_000;
+
+/// Bytes of a file that are looked at to tell whether it is a log.
+const LOG_HEAD: u64 = 1 << 20;
 
 /// What a trace file is to the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -83,6 +87,29 @@ fn unpacked_name(name: &str) -> &str {
         .filter_map(|ending| name.strip_suffix(ending))
         .next()
         .unwrap_or(name)
+}
+
+/// Names that agents and harnesses give to their logs and that others use too.
+const SHARED_NAMES: &[&str] = &[
+    ".aider.chat.history.md",
+    ".aider.llm.history",
+    "output.jsonl",
+    "chat_history.jsonl",
+    "wire.jsonl",
+    "api_conversation_history.json",
+    "agent.cast",
+    "agent.log",
+    "commands.txt",
+];
+/// Endings of such names.
+const SHARED_ENDINGS: &[&str] = &[".traj", ".traj.json"];
+
+/// True for a name under which a log is taken when its content is one.
+fn is_shared_name(name: &str) -> bool {
+    let name = unpacked_name(name);
+    let ends = |ending: &&str| name.len() > ending.len() && name.ends_with(*ending);
+    let session = name.starts_with("ses_") && name.ends_with(".json");
+    SHARED_NAMES.contains(&name) || SHARED_ENDINGS.iter().any(ends) || session
 }
 
 /// True for a name that a runner script gives to a trace or to standard error beside it, compressed
@@ -200,7 +227,14 @@ pub(crate) fn find(
         let Some(new) = found.get(before) else {
             continue;
         };
-        if begins_like_json(&new.path) {
+        let fits = if is_shared_name(&name) {
+            // Both histories of aider tell of the same chat.
+            let again = name == ".aider.llm.history" && has_chat(&found);
+            !again && holds_a_log(&new.path)
+        } else {
+            begins_like_json(&new.path)
+        };
+        if fits {
             notes.push(format!(
                 "no runner's trace was found with content; {} was read as the trace",
                 show(&name)
@@ -252,7 +286,8 @@ fn session_names(
     let mut names: Vec<String> = entries
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| is_session_name(name) && !is_runner_file(name) && !is_ignored(name))
+        .filter(|name| is_session_name(name) || is_shared_name(name))
+        .filter(|name| !is_runner_file(name) && !is_ignored(name))
         .filter(|name| !artefacts::is_evaluator_artefact(name))
         .collect();
     names.sort();
@@ -264,6 +299,19 @@ fn session_names(
         names.truncate(MAX_SESSION_FILES);
     }
     Ok(names)
+}
+
+/// The chat that aider kept is among them.
+fn has_chat(found: &[TraceInput]) -> bool {
+    found
+        .iter()
+        .any(|trace| trace.label == ".aider.chat.history.md")
+}
+
+/// True when the first bytes of a file are those of a log in a known format.
+fn holds_a_log(path: &Path) -> bool {
+    let head = fs::File::open(path).and_then(|file| head_of(file, LOG_HEAD));
+    head.is_ok_and(|head| format_of(&head).is_some())
 }
 
 fn is_empty(path: &Path) -> bool {
@@ -396,6 +444,26 @@ mod tests {
 
         let (_keep, run) = run_with(&[("claude_run.jsonl", "{}"), (uuid, "{}")]);
         assert_eq!(labels(&run).0.len(), 1);
+    }
+
+    #[test]
+    fn names_that_a_repository_may_use_too() {
+        const TRAJ: &str = r#"{"environment":"e","trajectory":[{"action":"ls","observation":"a"}],"history":[],"info":{}}"#;
+        let (_keep, run) = run_with(&[
+            ("django__1.traj", TRAJ),
+            ("molecule.traj", r#"{"atoms":[1,2]}"#),
+            ("output.jsonl", r#"{"loss":0.5}"#),
+            (
+                ".aider.chat.history.md",
+                "\n# aider chat started at 2026-01-02 03:04:05\n",
+            ),
+            (".aider.llm.history", "TO LLM 2026-01-02T03:04:05\n"),
+            ("commands.txt", "make\nmake install\n"),
+        ]);
+        let (found, notes) = labels(&run);
+        let want = [".aider.chat.history.md", "django__1.traj"];
+        assert_eq!(found, want.map(|n| (n.to_owned(), TraceRole::Trace)));
+        assert_eq!(notes.len(), 2, "{notes:?}");
     }
 
     #[test]

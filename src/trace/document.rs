@@ -277,6 +277,7 @@ mod tests {
             (r#"{"messages":["a"]}"#, Ahead::Nothing),
             (r#"{"messages":{"a":[{}]}}"#, Ahead::Nothing),
             (r#"{"message":{"content":[{}]}}"#, Ahead::Nothing),
+            (r#"{"epoch":1,"messages":[{}]}"#, Ahead::Nothing),
             (r#"{"a":1}"#, Ahead::Nothing),
             (r#"{"a":1,"#, Ahead::More(6)),
             (r#"{"a":"x"#, Ahead::More(1)),

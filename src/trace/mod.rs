@@ -46,6 +46,6 @@ mod zip;
 pub use formats::format_names;
 pub(crate) use input::head_of;
 pub use jsonl::{EventLine, event_to_json};
-pub use pipeline::{read_bytes, read_traces};
+pub use pipeline::{format_of, read_bytes, read_traces};
 pub use problem::TraceProblem;
 pub use report::{TraceFile, TraceFileReport, TraceReport};

@@ -73,8 +73,22 @@ pub fn read_bytes(bytes: &[u8], format: Option<&str>, sink: &mut dyn EventSink) 
     run.read(vec![(&file, Some(bytes))])
 }
 
+/// The format of a log, as far as its first bytes tell; `None` when they hold no record of a known one.
+pub fn format_of(head: &[u8]) -> Option<String> {
+    struct Nothing;
+    impl EventSink for Nothing {
+        fn event(&mut self, _: &super::event::Event) {}
+    }
+    let file = TraceFile {
+        path: std::path::PathBuf::new(),
+        label: String::new(),
+    };
+    let report = read_streams([(&file, Some(head))], &mut Nothing);
+    let format = report.files.into_iter().next()?.format;
+    (!matches!(format.as_str(), "none" | "empty" | "text" | "generic")).then_some(format)
+}
+
 /// Reads streams that are open already; `None` for something that is no file.
-#[cfg(test)]
 pub(crate) fn read_streams<'f, R: Read>(
     files: impl IntoIterator<Item = (&'f TraceFile, Option<R>)>,
     sink: &mut dyn EventSink,

@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use memchr::memmem;
 
 use super::buffer::{Buffer, Piece, WINDOW};
-use super::document::{self, Ahead, Member, Part};
+use super::document::{self, Ahead, Part};
 use super::scan::{Scan, Scanner};
 
 /// Records longer than this (in bytes) are skipped and reported.
@@ -77,19 +77,6 @@ enum Verbatim {
     Behind,
 }
 
-/// A document whose end was not met yet.
-#[derive(Debug, Clone, Copy)]
-struct Open {
-    /// The section in which the reader stands.
-    section: Option<&'static str>,
-    /// 1-based line of its first byte.
-    line: u64,
-    /// White space in front of it.
-    indent: usize,
-    /// White space in front of the first item of the section.
-    item_indent: Option<usize>,
-}
-
 /// Cuts a stream into spans.
 pub(crate) struct Reader<R> {
     buffer: Buffer<R>,
@@ -98,7 +85,9 @@ pub(crate) struct Reader<R> {
     /// Nesting of arrays of records.
     arrays: u64,
     /// The document that is being given out.
-    document: Option<Open>,
+    document: Option<parts::Open>,
+    /// Offset of the end of the damaged line that was looked at last.
+    line_end: u64,
     /// A comma was met since the last item.
     comma: bool,
     /// What stands behind its first section, when that is near enough.
@@ -117,6 +106,7 @@ impl<R: Read> Reader<R> {
             apart: false,
             arrays: 0,
             document: None,
+            line_end: 0,
             comma: false,
             behind: String::new(),
             verbatim: Verbatim::Off,
@@ -275,21 +265,7 @@ impl<R: Read> Reader<R> {
         let mut from = 0;
         while self.buffer.peek(0)? == Some(b'{') {
             match document::section_ahead(self.buffer.unread(), from) {
-                Ahead::Section(name, first) => {
-                    while self.buffer.unread().len() < document::MAX_HEAD && self.read_more()? {}
-                    self.behind = document::members_behind(self.buffer.unread(), first);
-                    self.document = Some(Open {
-                        section: Some(name),
-                        line: self.buffer.line(),
-                        indent: self.buffer.indent(),
-                        item_indent: None,
-                    });
-                    let span = self.take(Cut::Value, first);
-                    return Ok(Span {
-                        part: Part::Head,
-                        ..span
-                    });
-                }
+                Ahead::Section(name, first) => return self.open_document(name, first),
                 Ahead::More(member) if self.read_more()? => from = member,
                 Ahead::More(_) | Ahead::Nothing => break,
             }
@@ -331,153 +307,6 @@ impl<R: Read> Reader<R> {
         Ok(self.take(Cut::Value, len))
     }
 
-    /// Goes on inside a document; `None` when that brought nothing, or the document is no more.
-    fn in_document(&mut self, open: Open) -> io::Result<Option<Span>> {
-        let Some(first) = self.buffer.peek(0)? else {
-            return Ok(None);
-        };
-        if first == b'{' && self.leaves(open) {
-            // Its end was lost: this is another one.
-            self.oddities.open_arrays += 1;
-            self.document = None;
-            return Ok(None);
-        }
-        match (open.section, first) {
-            (Some(_), b']') => {
-                self.buffer.skip(b']');
-                self.document = Some(Open {
-                    section: None,
-                    item_indent: None,
-                    ..open
-                });
-                Ok(None)
-            }
-            (Some(name), b'{' | b'[') => {
-                self.comma = false;
-                self.document = Some(Open {
-                    item_indent: open.item_indent.or(Some(self.buffer.indent())),
-                    ..open
-                });
-                let span = self.scan_value()?;
-                Ok(Some(match span.cut {
-                    Cut::Value => Span {
-                        part: Part::Item(name),
-                        ..span
-                    },
-                    _ => span,
-                }))
-            }
-            (None, b'}') => {
-                self.document = None;
-                let span = self.take(Cut::Value, 1);
-                Ok(Some(Span {
-                    part: Part::End,
-                    ..span
-                }))
-            }
-            (None, b'"') => self.member(open),
-            _ => self.stray().map(Some),
-        }
-    }
-
-    /// True when the object that begins here stands where no item would: at the start of a line, no
-    /// deeper than the document, and the items were deeper or no comma is in front of it.
-    fn leaves(&self, open: Open) -> bool {
-        let outside = self.buffer.starts_line()
-            && self.buffer.line() > open.line
-            && self.buffer.indent() <= open.indent;
-        let expected = match open.item_indent {
-            _ if open.section.is_none() => false,
-            None => true,
-            Some(indent) => indent <= open.indent && self.comma,
-        };
-        outside && !expected
-    }
-
-    /// At a member of a document: goes into a section, or gives out the member.
-    fn member(&mut self, open: Open) -> io::Result<Option<Span>> {
-        loop {
-            let bytes = self.buffer.unread();
-            let member = Member::at(bytes, 0);
-            let section = member.and_then(|member| member.section(bytes));
-            if let Some(Ok((name, first))) = section {
-                for _ in 0..first {
-                    let byte = self.buffer.peek(0)?.unwrap_or_default();
-                    self.buffer.skip(byte);
-                }
-                self.document = Some(Open {
-                    section: Some(name),
-                    ..open
-                });
-                return Ok(None);
-            }
-            let end = match (section, member) {
-                (None, Some(member)) => document::value_end(bytes, member.value),
-                _ => Scan::More,
-            };
-            match end {
-                Scan::Done(end) => {
-                    let span = self.take(Cut::Value, end);
-                    return Ok(Some(Span {
-                        part: Part::Member,
-                        ..span
-                    }));
-                }
-                Scan::More if bytes.len() <= self.max_record && self.read_more()? => {}
-                _ => return self.stray().map(Some),
-            }
-        }
-    }
-
-    /// Reads half as much again as there is, so that looking from the start each time stays linear;
-    /// false when there is nothing more.
-    fn read_more(&mut self) -> io::Result<bool> {
-        let before = self.buffer.unread().len();
-        while self.buffer.unread().len() < before + before / 2 + 1 {
-            if !self.buffer.fill()? {
-                break;
-            }
-        }
-        Ok(self.buffer.unread().len() > before)
-    }
-
-    /// Something that cannot stand there: up to the next item on its line, or to the line's end.
-    fn stray(&mut self) -> io::Result<Span> {
-        let end = self.buffer.line_feed(0, MAX_TEXT)?;
-        let length = end.unwrap_or_else(|| self.buffer.unread().len().min(MAX_TEXT));
-        let length = self.up_to_item(length);
-        Ok(self.take(Cut::Broken, length))
-    }
-
-    /// In a damaged line of a document: where an item begins behind which its array goes on or ends;
-    /// otherwise the length of the line.
-    fn up_to_item(&mut self, line: usize) -> usize {
-        let line = self.buffer.unread().get(..line).unwrap_or_default();
-        let whole = line.trim_ascii_end().len().max(1);
-        let mut left =
-            (RESCAN_FACTOR * self.buffer.read_so_far() + RESCAN_MIN).saturating_sub(self.rescanned);
-        let mut found = whole;
-        for start in memmem::find_iter(line, b"{\"").filter(|start| *start > 0) {
-            let tail = line.get(start..).unwrap_or_default();
-            let (used, done) = match Scanner::new().feed(tail) {
-                Scan::Done(used) => (used, true),
-                Scan::Broken(used) => (used, false),
-                Scan::More => (tail.len(), false),
-            };
-            let behind = tail.get(used..).unwrap_or_default().trim_ascii_start();
-            if done && matches!(behind.first(), Some(b',' | b']')) {
-                found = start;
-                break;
-            }
-            let Some(rest) = left.checked_sub(used as u64 + 1) else {
-                break;
-            };
-            self.rescanned += used as u64 + 1;
-            left = rest;
-        }
-        found
-    }
-
     /// Gives up a record that is too long and goes on behind its line.
     fn skip_record(&mut self) -> io::Result<Span> {
         let (line, start) = (self.buffer.line(), self.buffer.offset());
@@ -516,8 +345,7 @@ impl<R: Read> Reader<R> {
             return self.broken_line(cut, len);
         };
         self.rescanned += (len - first_line) as u64;
-        let affordable = self.rescanned <= RESCAN_FACTOR * self.buffer.read_so_far() + RESCAN_MIN;
-        let next = if affordable {
+        let next = if self.affordable() > 0 {
             next_start(scanned, first_line, self.buffer.indent())
         } else {
             None
@@ -533,16 +361,18 @@ impl<R: Read> Reader<R> {
 
     /// A broken value within one line: up to a record later in the line, or the whole line.
     fn broken_line(&mut self, cut: Cut, len: usize) -> io::Result<Span> {
+        if self.document.is_some() {
+            self.rescanned += len as u64;
+            let length = self.rest_of_line(len)?;
+            let length = self.up_to_item(length);
+            return Ok(self.take(cut, length));
+        }
         let end = self.buffer.line_feed(len, self.max_record)?;
         let unread = self.buffer.unread();
         if end.is_none() && unread.len() >= self.max_record {
             return self.skip_record();
         }
         let length = end.unwrap_or(unread.len());
-        if self.document.is_some() {
-            let length = self.up_to_item(length);
-            return Ok(self.take(cut, length));
-        }
         let line = unread.get(..length).unwrap_or_default();
         let (cut, len) = match record_inside(line) {
             Some(start) => (cut.before(true), start),
@@ -666,5 +496,6 @@ fn ends_in_records(tail: &[u8], used: usize) -> bool {
     rest.is_empty() || rest.starts_with(b"{\"")
 }
 
+mod parts;
 #[cfg(test)]
 mod tests;

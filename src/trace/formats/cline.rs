@@ -81,6 +81,9 @@ fn fit(body: &Body<'_>) -> Fit {
     if own { Fit::Strong } else { Fit::Follows }
 }
 
+/// Tags of one call that are looked at.
+const MAX_TAGS: usize = 64;
+
 #[derive(Default)]
 struct Cline {
     started: bool,
@@ -218,6 +221,7 @@ fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
 /// `<name>value</name>`, one after the other. The value of the last one may hold such tags itself.
 fn members(mut text: &str) -> Vec<(&str, &str)> {
     let mut members = Vec::new();
+    let mut looked = 0;
     while let Some((_, rest)) = text.split_once('<') {
         let Some((name, rest)) = rest.split_once('>') else {
             break;
@@ -233,7 +237,8 @@ fn members(mut text: &str) -> Vec<(&str, &str)> {
             }
             None => text = rest,
         }
-        if members.len() > 64 {
+        looked += 1;
+        if looked == MAX_TAGS {
             break;
         }
     }

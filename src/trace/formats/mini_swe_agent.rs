@@ -231,9 +231,10 @@ fn fenced(text: &str) -> Option<(String, &str)> {
             let start = before + at;
             let inside = start + fence.len();
             let body = text.get(inside..)?;
-            let (first, code) = body.split_once('\n')?;
-            if first.trim().is_empty() {
-                let from = inside + first.len() + 1;
+            let blanks = body.len() - body.trim_start_matches([' ', '\t', '\r']).len();
+            let code = body.get(blanks..).and_then(|code| code.strip_prefix('\n'));
+            if let Some(code) = code {
+                let from = inside + blanks + 1;
                 let Some(length) = code
                     .find("\n```")
                     .or_else(|| code.starts_with("```").then_some(0))
