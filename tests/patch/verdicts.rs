@@ -86,7 +86,7 @@ impl Leak {
         let auditor = Auditor::new(&RULES, &policy, Lang::En);
         let inputs = discover(Some(&self.bench.run()), &options, &Config::default()).unwrap();
         let facts = auditor.facts(&inputs).unwrap();
-        auditor.judge(&inputs, &facts)
+        auditor.judge(&facts)
     }
 
     /// The verdict with the benchmark's base and without, with a trace of the leak and by the patch alone.
