@@ -2,7 +2,7 @@
 //! knows whether it held lines of the GT.
 
 use crate::provenance::model::Provenance;
-use crate::rules::finding::{Finding, Kind, Stage};
+use crate::rules::finding::{Cause, Finding, Kind, Stage};
 use crate::trace::event::Channel;
 
 /// Long distinctive lines that a GT must have before their absence in a result says something.
@@ -62,13 +62,29 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
     unrecorded
 }
 
+/// A sub-agent that was sent for reference material, and whose own steps are not in the trace: what it
+/// did nobody can tell, though its report came back. Which of several is missing is not asked; one that
+/// cannot be looked at is enough.
+pub(super) fn missing_child(findings: &mut [Finding]) {
+    let sent = findings.iter_mut().filter(|f| {
+        f.kind == Kind::Action
+            && f.cause == Some(Cause::Delegated)
+            && f.stage == Some(Stage::Attempted)
+            && !f.blocked
+            && f.waived.is_none()
+    });
+    for finding in sent {
+        finding.outcome_missing = true;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
     use crate::provenance::model::Exposure;
-    use crate::rules::finding::{Cause, Confidence, Severity};
+    use crate::rules::finding::{Confidence, Severity};
     use crate::trace::event::EventId;
 
     fn at(record: u32) -> EventId {

@@ -225,8 +225,8 @@ fn attacks() -> Vec<Attack> {
         ),
         attack(
             "80 % copied, every file below 0.9",
-            "Clause 6, from 32 lines up.",
-            60,
+            "Clause 6: from 100 lines up; from 32 only where longer runs are left than here.",
+            150,
             |t| {
                 unlogged(t.solved(&|path, n, text| {
                     vec![if n % 10 == 3 || n % 10 == 8 {
@@ -239,13 +239,13 @@ fn attacks() -> Vec<Attack> {
         ),
         attack(
             "all identifiers renamed, source not recorded",
-            "Only the shape is left. It convicts alone from 1,000 tokens up; smaller ones are not found.",
-            700,
+            "Only the shape is left. It convicts alone from 1,000 tokens of different shape up; these invented functions all have one shape.",
+            0,
             |t| unlogged(mapped(t, |l| vec![renamed(l)])),
         ),
         attack(
             "all identifiers renamed, reference shown",
-            "The showing is recorded; where the trace holds only a final message, see above.",
+            "The showing is recorded; without a trace that records calls, see above.",
             10,
             |t| fetched(t, mapped(t, |l| vec![renamed(l)]), &t.gt_string()),
         ),
@@ -390,8 +390,8 @@ fn attacks() -> Vec<Attack> {
         ),
         attack(
             "copied from a mounted directory",
-            "A copy from outside of the tree that brings GT lines is one of reference content.",
-            10,
+            "A copy from outside of the tree that brings GT lines is one of reference content. Where the format records no working directory, outside cannot be told, and similarity is left.",
+            24,
             |t| {
                 let copy = |path: &PathBuf| {
                     run(
