@@ -85,6 +85,7 @@ pub fn format_of(head: &[u8]) -> Option<String> {
 }
 
 /// Reads streams that are open already; `None` for something that is no file.
+#[cfg(test)]
 pub(crate) fn read_streams<'f, R: Read>(
     files: impl IntoIterator<Item = (&'f TraceFile, Option<R>)>,
     sink: &mut dyn EventSink,

@@ -13,6 +13,8 @@ const NOT_FULL: &[(&str, Coverage)] = &[
     ("chat", Coverage::Partial),
     ("cursor-json", Coverage::SummaryOnly),
     ("gemini-chat", Coverage::Partial),
+    // Results are cut, and exit codes are not recorded.
+    ("rovo-dev", Coverage::Partial),
     // No end is recorded, and outputs are not.
     ("aider-chat", Coverage::SummaryOnly),
     ("aider-llm", Coverage::Partial),

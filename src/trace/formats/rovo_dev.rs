@@ -5,8 +5,8 @@
 //! `TOOL RETURN (name)` a fence with the result, which the log cuts to a few lines and marks with
 //! `...`. Thoughts stand in `<thinking>` inside `AGENT:`.
 //!
-//! The reader hands out lines without the white space around them. It is put back here from the
-//! places of the lines, because continuation lines are told by their indentation.
+//! The reader hands out lines as they are, but no blank ones: those are put back here from the numbers of the
+//! lines.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -17,15 +17,14 @@ use crate::trace::event::Channel;
 use crate::trace::json::Json;
 use crate::trace::outcome;
 use crate::trace::step::{Answer, Call, Envelope, Place, Steps, What};
-use crate::trace::text::readable;
 use crate::trace::tools;
 
 /// Columns of a ruler.
 const RULER: usize = 120;
 /// Longest section that is kept, in bytes; the rest of it is dropped and the result is marked as cut.
 const MAX_SECTION: usize = 64 << 20;
-/// White space in front of a line that is put back at most.
-const MAX_INDENT: u64 = 4096;
+/// Blank lines that are put back at most.
+const MAX_FEEDS: u64 = 4096;
 
 pub(crate) const FORMAT: Format = Format {
     name: "rovo-dev",
@@ -37,7 +36,7 @@ pub(crate) const FORMAT: Format = Format {
 
 fn fit(body: &Body<'_>) -> Fit {
     let Body::Text(text) = body else {
-        return Fit::Follows;
+        return Fit::No;
     };
     let first = text.lines().next().unwrap_or_default();
     if is_ruler(first, b'#') || matches!(heading(first), Some(Heading::Call(_) | Heading::Return)) {
@@ -87,8 +86,8 @@ struct RovoDev {
     cut: bool,
     /// Where the section starts.
     start: Option<(Place, Rc<Envelope>)>,
-    /// Line and byte behind the last line.
-    after: (u64, u64),
+    /// The number of the last line.
+    after: u64,
     /// The last line was a ruler: a heading may follow.
     ruled: bool,
     started: bool,
@@ -96,17 +95,14 @@ struct RovoDev {
 
 impl Adapter for RovoDev {
     fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
-        let text: Cow<'_, str> = match body {
-            Body::Text(text) => Cow::Borrowed(text),
-            Body::Json(value) => Cow::Owned(readable(value)),
-        };
+        let Body::Text(text) = body else { return };
         let space = self.space(out.place());
         for (number, line) in text.lines().enumerate() {
             let space = if number == 0 { &space } else { "\n" };
             self.line(space, line, out);
         }
         let feeds = memchr::memchr_iter(b'\n', text.as_bytes()).count();
-        self.after = (out.place().line + feeds as u64, out.place().bytes.end);
+        self.after = out.place().line + feeds as u64;
     }
 
     fn flush(&mut self, end: bool, out: &mut Steps) {
@@ -118,14 +114,10 @@ impl Adapter for RovoDev {
 }
 
 impl RovoDev {
-    /// The white space between the last line and this one.
+    /// The line breaks between the last line and this one.
     fn space(&self, place: &Place) -> String {
-        let (line, end) = self.after;
-        let feeds = place.line.saturating_sub(line).clamp(1, MAX_INDENT);
-        let gap = place.bytes.start.saturating_sub(end);
-        let indent = gap.saturating_sub(feeds).min(MAX_INDENT);
-        let feeds = usize::try_from(feeds).unwrap_or(1);
-        "\n".repeat(feeds) + &" ".repeat(usize::try_from(indent).unwrap_or(0))
+        let feeds = place.line.saturating_sub(self.after).clamp(1, MAX_FEEDS);
+        "\n".repeat(usize::try_from(feeds).unwrap_or(1))
     }
 
     fn line(&mut self, space: &str, line: &str, out: &mut Steps) {
