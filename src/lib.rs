@@ -23,6 +23,7 @@
 )]
 
 pub mod audit;
+mod digest;
 pub mod error;
 pub mod experiment;
 pub mod patch;

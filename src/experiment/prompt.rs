@@ -7,11 +7,8 @@
 //! beside it when the two differ, with a note: whoever knows from the trace that the agent wrote
 //! `TASK_PROMPT.md` must use that one instead.
 
-use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::Path;
-
-use sha2::{Digest, Sha256};
 
 use super::gt::InputSource;
 use super::guarded::{self, Content, RunDir};
@@ -40,16 +37,11 @@ pub struct PromptInput {
 impl PromptInput {
     fn new(bytes: &[u8], source: InputSource, label: String) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        let mut sha256 = String::with_capacity(64);
-        for byte in Sha256::digest(bytes) {
-            // Writing to a string cannot fail.
-            let _ = write!(sha256, "{byte:02x}");
-        }
         Self {
             text: text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned(),
             source,
             label,
-            sha256,
+            sha256: crate::digest::sha256(bytes),
         }
     }
 }

@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 use super::model::Patch;
 use super::objects::commit::CommitTree;
-use super::objects::id::sha256_hex;
 use super::objects::{GitDir, ObjectStore};
 use super::worktree::range::tree_patch;
 use super::{parse, render};
+use crate::digest::sha256;
 use crate::{Error, Result};
 
 /// Largest patch file, in bytes. The largest real one known is 3.2 MB.
@@ -49,7 +49,7 @@ pub struct GtPatch {
 /// `instance` names none of them.
 pub fn load_gt(path: &Path, instance: Option<&str>) -> Result<GtPatch> {
     let bytes = read(path)?;
-    let sha256 = sha256_hex(&bytes);
+    let sha256 = sha256(&bytes);
     let roles = if looks_like_json(&bytes) {
         from_row(&pick_row(path, &bytes, instance)?)
     } else {
@@ -91,7 +91,7 @@ pub fn load_range(repository: &Path, from: &str, to: &str) -> Result<GtPatch> {
         return Err(bad(repository, what, fix));
     }
     Ok(GtPatch {
-        sha256: sha256_hex(&render(&patch)),
+        sha256: sha256(&render(&patch)),
         roles: BTreeMap::from([(Role::Solution, patch.clone())]),
         patch,
     })

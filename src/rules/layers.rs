@@ -19,7 +19,7 @@ use super::index::{Builder, Index};
 use super::overrides;
 use super::rule::Rule;
 use super::schema::{OverrideSyntax, PackSyntax, RuleSyntax, SCHEMA_VERSION};
-use super::text::excerpt::hex;
+use crate::digest::hex;
 use crate::{Error, Result};
 
 macro_rules! builtin {

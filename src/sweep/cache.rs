@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::audit::{FACTS_SCHEMA, RunFacts};
+use crate::digest::sha256;
 use crate::experiment::wording::shell_quote;
 use crate::{Error, Result, stored};
 
@@ -153,7 +153,7 @@ fn encode(key: &str, facts: &RunFacts) -> io::Result<Vec<u8>> {
     let header = Header {
         schema: FACTS_SCHEMA,
         key,
-        sha256: hex(&body),
+        sha256: sha256(&body),
     };
     let mut bytes = serde_json::to_vec(&header)?;
     bytes.reserve(body.len() + 2);
@@ -169,18 +169,8 @@ fn decode(bytes: &[u8], key: &str) -> Option<Box<RunFacts>> {
     let (header, rest) = bytes.split_at_checked(end)?;
     let header: Header<'_> = serde_json::from_slice(header).ok()?;
     let body = rest.strip_prefix(b"\n")?.strip_suffix(b"\n")?;
-    let whole = header.schema == FACTS_SCHEMA && header.key == key && header.sha256 == hex(body);
+    let whole = header.schema == FACTS_SCHEMA && header.key == key && header.sha256 == sha256(body);
     whole.then(|| serde_json::from_slice(body).ok())?
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let digest = Sha256::digest(bytes);
-    digest.iter().fold(String::with_capacity(64), |mut out, b| {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{b:02x}");
-        out
-    })
 }
 
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {

@@ -7,7 +7,6 @@
 //! fast and trusts the file system's clock, the second reads every byte.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -86,14 +85,7 @@ impl Keys {
         if let Some(dir) = &inputs.dir {
             hash.tree(dir, self.trust);
         }
-        let digest = hash.finish();
-        digest
-            .iter()
-            .fold(String::with_capacity(64), |mut out, byte| {
-                // Writing to a String cannot fail.
-                let _ = write!(out, "{byte:02x}");
-                out
-            })
+        crate::digest::hex(&hash.finish())
     }
 
     /// The digest of a file or tree that belongs to the benchmark.

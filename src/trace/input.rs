@@ -40,13 +40,7 @@ impl<R: Read> Digesting<R> {
 
     /// The digest, in lower-case hexadecimal.
     pub(crate) fn hex(&self) -> String {
-        use std::fmt::Write as _;
-        let mut out = String::with_capacity(64);
-        for byte in self.sha.clone().finalize() {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "{byte:02x}");
-        }
-        out
+        crate::digest::hex(&self.sha.clone().finalize())
     }
 }
 

@@ -7,10 +7,8 @@
 mod file;
 mod scale;
 
-use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// Every threshold of the verdict table. Shares are in 0..=1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -229,12 +227,7 @@ impl Policy {
             ..self.clone()
         };
         let text = toml::to_string(&numbers).unwrap_or_default();
-        Sha256::digest(text.as_bytes())
-            .iter()
-            .fold(String::with_capacity(64), |mut out, byte| {
-                let _ = write!(out, "{byte:02x}");
-                out
-            })
+        crate::digest::sha256(text.as_bytes())
     }
 
     /// The first number that makes no sense, by its key.

@@ -16,6 +16,7 @@
     clippy::print_stderr,
     clippy::string_slice,
     clippy::too_many_lines,
+    missing_docs,
     unreachable_pub,
     dead_code,
     reason = "tests may stop at the first surprise; not every system runs all of them"

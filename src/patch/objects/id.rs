@@ -157,12 +157,6 @@ pub(in crate::patch) fn hash_file(
     }
 }
 
-/// The SHA-256 of a content, in hexadecimal digits.
-pub(in crate::patch) fn sha256_hex(content: &[u8]) -> String {
-    let digest: [u8; 32] = Sha256::digest(content).into();
-    Oid::Sha256(digest).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

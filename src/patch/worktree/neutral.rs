@@ -4,7 +4,7 @@
 use bstr::ByteSlice;
 use memchr::{memchr, memchr_iter};
 
-use crate::patch::objects::id::sha256_hex;
+use crate::digest;
 
 /// How many lines end in CRLF, and how many in LF alone.
 fn ends(content: &[u8]) -> (usize, usize) {
@@ -109,7 +109,8 @@ fn pointer(content: &[u8]) -> Option<&str> {
 
 /// True when one side is a pointer to the other: the file was fetched, or was not.
 pub(super) fn is_pointer_to(a: &[u8], b: &[u8]) -> bool {
-    let names = |p: &[u8], content: &[u8]| pointer(p).is_some_and(|oid| oid == sha256_hex(content));
+    let names =
+        |p: &[u8], content: &[u8]| pointer(p).is_some_and(|oid| oid == digest::sha256(content));
     names(a, b) || names(b, a)
 }
 
@@ -172,7 +173,7 @@ mod tests {
         let content = b"large";
         let text = format!(
             "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5\n",
-            sha256_hex(content)
+            digest::sha256(content)
         );
         assert!(is_pointer_to(text.as_bytes(), content));
         assert!(is_pointer_to(content, text.as_bytes()));

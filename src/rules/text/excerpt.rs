@@ -8,6 +8,7 @@ use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
 
 use super::{ascii, ceil, floor, folded, slice};
+use crate::digest::hex;
 use crate::trace::event::Channel;
 
 /// Longest excerpt, in characters.
@@ -147,14 +148,6 @@ pub fn fingerprint(rule: &str, channel: Channel, matched: &str) -> String {
         .chars()
         .take(FINGERPRINT_DIGITS)
         .collect()
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::collect::base_name;
+use crate::digest::sha256;
 use crate::verdict::measures::Verdict;
 use crate::{Error, Result};
 
@@ -134,7 +134,7 @@ fn read<R: BufRead>(path: &Path, mut input: R, audits: &mut Audits) -> Result<()
         }
         match serde_json::from_slice::<Statement>(text) {
             Ok(statement) if statement.runs.is_some() => document(path, line, text, audits)?,
-            Ok(statement) => add(path, line, statement, hex(text), audits)?,
+            Ok(statement) => add(path, line, statement, sha256(text), audits)?,
             Err(e) if line == 1 && e.is_eof() => {
                 // A pretty-printed document: take the whole file.
                 let left = MAX_LINE - buffer.len() as u64;
@@ -156,17 +156,6 @@ fn read<R: BufRead>(path: &Path, mut input: R, audits: &mut Audits) -> Result<()
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut out, b| {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "{b:02x}");
-            out
-        })
-}
-
 /// A document of format `json`: its tool stands once, above the runs.
 fn document(path: &Path, line: u64, text: &[u8], audits: &mut Audits) -> Result<()> {
     let mut value: Value = serde_json::from_slice(text)
@@ -180,7 +169,7 @@ fn document(path: &Path, line: u64, text: &[u8], audits: &mut Audits) -> Result<
         ));
     };
     for mut run in runs {
-        let digest = hex(run.to_string().as_bytes());
+        let digest = sha256(run.to_string().as_bytes());
         if let (Some(object), Some(tool)) = (run.as_object_mut(), &tool) {
             object.entry("tool").or_insert_with(|| tool.clone());
         }
@@ -307,7 +296,7 @@ mod tests {
         let r1 = &audits["R1"];
         assert_eq!(r1.verdict, Some(Verdict::Invalid));
         assert_eq!(r1.tool.as_deref(), Some("0.1.0, rules ab, policy default"));
-        assert_eq!(r1.digest, hex(line.as_bytes()));
+        assert_eq!(r1.digest, sha256(line.as_bytes()));
         assert!(!r1.excluded && !r1.is_harness());
         let r2 = &audits["R2"];
         assert_eq!(
