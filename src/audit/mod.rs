@@ -29,6 +29,8 @@ use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
 
+use harness::Faults;
+use listen::Heard;
 use prints::Prints;
 use reading::Reading;
 use starter::StarterCache;
@@ -141,23 +143,7 @@ fn facts(
 ) -> Result<(RunFacts, Reading)> {
     let prompt = trusted_prompt(inputs);
     let prompt = prompt.as_deref();
-    let none = BTreeSet::new();
-    let mut reading = Reading::best(inputs, &none, starters, prompt)?;
-    let mut heard = reading.listen(inputs, rules, prompt)?;
-    // Files under names of the evaluation that the agent wrote are its work. That shows in the trace, which
-    // is read with the work at hand: in the rare case both are read again.
-    let own = reading
-        .sources
-        .written_by_the_agent(inputs, heard.provenance.as_ref());
-    if !own.is_empty() {
-        reading = Reading::best(inputs, &own, starters, prompt)?;
-        heard = reading.listen(inputs, rules, prompt)?;
-    }
-    let faults = harness::faults(&heard, reading.comparison.as_ref());
-    if !faults.copied.is_empty() {
-        reading.without(inputs, &faults.copied, prompt);
-        heard = reading.listen(inputs, rules, prompt)?;
-    }
+    let (mut reading, mut heard, faults) = read(inputs, rules, starters, prompt)?;
     let comparison = reading.comparison.take();
     let left = left_behind::left_behind(inputs, &mut reading.sources, comparison.as_ref());
     let sources = &reading.sources;
@@ -228,6 +214,34 @@ fn facts(
         problems,
     };
     Ok((facts, reading))
+}
+
+/// Reads a run's inputs and its traces, again where the traces show what belongs to the agent's work and what
+/// does not.
+fn read(
+    inputs: &RunInputs,
+    rules: &RuleSet,
+    starters: &StarterCache,
+    prompt: Option<&str>,
+) -> Result<(Reading, Heard, Faults)> {
+    let none = BTreeSet::new();
+    let mut reading = Reading::best(inputs, &none, starters, prompt)?;
+    let mut heard = reading.listen(inputs, rules, prompt)?;
+    // Files under names of the evaluation that the agent wrote are its work. That shows in the trace, which
+    // is read with the work at hand: in the rare case both are read again.
+    let own = reading
+        .sources
+        .written_by_the_agent(inputs, heard.provenance.as_ref());
+    if !own.is_empty() {
+        reading = Reading::best(inputs, &own, starters, prompt)?;
+        heard = reading.listen(inputs, rules, prompt)?;
+    }
+    let faults = harness::faults(&heard, reading.comparison.as_ref());
+    if !faults.copied.is_empty() {
+        reading.without(inputs, &faults.copied, prompt);
+        heard = reading.listen(inputs, rules, prompt)?;
+    }
+    Ok((reading, heard, faults))
 }
 
 /// The prompt as far as it can be believed.

@@ -394,7 +394,7 @@ mod tests {
         );
         assert!(error.to_string().contains(&command), "{error}");
         let flag = dir.join("eval/gt_diff.patch");
-        let error = locate(&[flag.clone()], None, None).unwrap_err();
+        let error = locate(std::slice::from_ref(&flag), None, None).unwrap_err();
         assert!(error.to_string().contains(&command), "{error}");
     }
 
@@ -407,14 +407,16 @@ mod tests {
             ("mine/list.txt", "z"),
         ]);
         let mine = dir.join("mine/gt.patch");
-        let truth = locate(&[mine.clone()], None, Some(&dir)).unwrap();
+        let truth = locate(std::slice::from_ref(&mine), None, Some(&dir)).unwrap();
         assert_eq!(truth.gt.unwrap().source, InputSource::Flag);
         assert_eq!(truth.hand_written, None);
         let truth = locate(&[], Some(&dir.join("mine/list.txt")), Some(&dir)).unwrap();
         assert_eq!(truth.hand_written, set(&["z"]));
         let named = dir.join("eval/gt_diff.patch");
         assert_eq!(
-            locate(&[named.clone()], None, None).unwrap().hand_written,
+            locate(std::slice::from_ref(&named), None, None)
+                .unwrap()
+                .hand_written,
             set(&["a"])
         );
 
@@ -425,7 +427,9 @@ mod tests {
         assert_eq!(error.exit_code(), 66);
         assert!(error.to_string().contains("--handwritten"), "{error}");
         assert_eq!(
-            locate(&[dir.clone()], None, None).unwrap_err().exit_code(),
+            locate(std::slice::from_ref(&dir), None, None)
+                .unwrap_err()
+                .exit_code(),
             65
         );
     }

@@ -154,14 +154,15 @@ impl Records {
 
     /// A line of a format that is text; false when it is none. A record in JSON ends such a format.
     fn text_record(&mut self, span: &Span, text: &str, out: &mut Out<'_>) -> bool {
-        if self.text && text.starts_with('{') {
-            if let Ok(value) = json::parse(text) {
-                let body = Body::Json(value);
-                if let Some(chosen) = self.detector.choose(&body) {
-                    self.text = false;
-                    self.record_as(Some(chosen), span, &body, out);
-                    return true;
-                }
+        if self.text
+            && text.starts_with('{')
+            && let Ok(value) = json::parse(text)
+        {
+            let body = Body::Json(value);
+            if let Some(chosen) = self.detector.choose(&body) {
+                self.text = false;
+                self.record_as(Some(chosen), span, &body, out);
+                return true;
             }
         }
         let body = Body::Text(Cow::Borrowed(text));

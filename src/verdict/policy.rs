@@ -7,7 +7,6 @@
 mod file;
 mod scale;
 
-
 use serde::{Deserialize, Serialize};
 
 /// Every threshold of the verdict table. Shares are in 0..=1.

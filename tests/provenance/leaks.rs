@@ -104,7 +104,7 @@ fn then_writes(first: Vec<Step>, task: &Task, tree: Tree, shown_by: Option<usize
 }
 
 fn even(file: usize) -> bool {
-    file % 2 == 0
+    file.is_multiple_of(2)
 }
 
 fn all(_: usize) -> bool {

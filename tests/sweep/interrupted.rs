@@ -190,7 +190,7 @@ fn a_closed_directory_is_one_row() {
     let folder = stage.bench.experiments().join("closed");
     fs::create_dir(&folder).unwrap();
     for dir in [&run, &folder] {
-        fs::set_permissions(dir, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o0)).unwrap();
     }
     if fs::read_dir(&run).is_ok() {
         eprintln!("skipped: this user may read everything");

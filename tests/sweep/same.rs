@@ -106,8 +106,7 @@ fn a_second_sweep_reads_only_what_changed() {
         let text = stderr(&output);
         let last = text
             .lines()
-            .filter(|l| l.contains("runs/s"))
-            .next_back()
+            .rfind(|l| l.contains("runs/s"))
             .unwrap()
             .to_owned();
         let (_, count) = last.rsplit_once(", ").unwrap();

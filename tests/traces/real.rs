@@ -355,7 +355,7 @@ fn the_shorter_scripts() {
                     .text
                     .contains("Fix off-by-one in total() (#102)\n Date")
         });
-        let outcome = picked.unwrap().outcome.clone().unwrap();
+        let outcome = picked.unwrap().outcome.unwrap();
         assert!(
             outcome.succeeded() && outcome.exit_code == Some(0),
             "{name}"

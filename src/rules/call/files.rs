@@ -310,14 +310,14 @@ fn installs(program: &str, words: &[&str], io: &mut Io) {
         "composer" => Some("vendor"),
         _ => None,
     };
-    let into = |w: &&str| {
+    let into = |w: &str| {
         matches!(
-            *w,
+            w,
             "install" | "i" | "add" | "require" | "update" | "upgrade"
         )
     };
-    if let (Some(directory), true) = (kept, words.iter().any(|w| into(&w))) {
-        let packages = plain(words).filter(|w| !into(&w)).take(MAX_PACKAGES);
+    if let (Some(directory), true) = (kept, words.iter().any(|w| into(w))) {
+        let packages = plain(words).filter(|w| !into(w)).take(MAX_PACKAGES);
         io.saves
             .extend(packages.map(|package| format!("{directory}/{}", without_version(package))));
     }

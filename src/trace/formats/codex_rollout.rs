@@ -333,10 +333,11 @@ impl CodexRollout {
             "agent_reasoning" | "agent_reasoning_raw_content" => {
                 self.tell(Channel::Reasoning, text("text"), Telling::Event, out);
             }
-            "item_completed" => match event.get("item") {
-                Some(item) => self.completed(item, out),
-                None => {}
-            },
+            "item_completed" => {
+                if let Some(item) = event.get("item") {
+                    self.completed(item, out)
+                }
+            }
             "error" | "stream_error" | "warning" => {
                 let message = event
                     .first_str(&["message"])

@@ -278,12 +278,12 @@ fn answer(message: &Json<'_>, text: String, id: Option<String>) -> Answer {
     if let Some(code) = tagged(&text, "returncode") {
         outcome.exit_code = code.trim().parse().ok();
         shown = tagged(&text, "output").map(|output| output.trim_start_matches('\n').to_owned());
-    } else if let Ok(value @ Json::Obj(_)) = json::parse(text.trim()) {
-        if value.has("returncode") {
-            outcome.exit_code = outcome.exit_code.or(code(&value));
-            outcome.error |= value.first_str(&["exception_info"]).is_some();
-            shown = value.str("output").map(str::to_owned);
-        }
+    } else if let Ok(value @ Json::Obj(_)) = json::parse(text.trim())
+        && value.has("returncode")
+    {
+        outcome.exit_code = outcome.exit_code.or(code(&value));
+        outcome.error |= value.first_str(&["exception_info"]).is_some();
+        shown = value.str("output").map(str::to_owned);
     }
     outcome.interrupted = text.contains("timed out and has been killed");
     outcome.truncated = outcome::is_truncated(&text) || text.contains("<elided_chars>");

@@ -113,10 +113,10 @@ impl Adapter for OpenHands {
 fn session_of(document: &Json<'_>) -> String {
     let id = document.str("instance_id").map(remembered);
     let issue = || {
-        Some(document.at(&["issue", "number"]).and_then(|n| match n {
+        document.at(&["issue", "number"]).and_then(|n| match n {
             Json::Int(number) => Some(format!("issue {number}")),
             _ => None,
-        })?)
+        })
     };
     id.or_else(issue).unwrap_or_default()
 }

@@ -355,7 +355,11 @@ fn double_quoted(text: &str) -> String {
             Some('0') => "\0",
             Some('e') => "\u{1b}",
             Some(kind @ ('x' | 'u' | 'U')) => {
-                let length = [2, 4, 8][usize::from(kind != 'x') + usize::from(kind == 'U')];
+                let length = match kind {
+                    'x' => 2,
+                    'u' => 4,
+                    _ => 8,
+                };
                 let hex: String = chars.by_ref().take(length).collect();
                 let code = u32::from_str_radix(&hex, 16).ok();
                 out.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));

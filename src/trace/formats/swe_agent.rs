@@ -90,11 +90,12 @@ impl SweAgent {
         let stepped = std::mem::replace(&mut self.stepped, true);
         // Newer versions repeat all messages in every step.
         let query = ["query", "messages"].iter().map(|key| step.list(key));
-        if let Some(query) = query.into_iter().find(|query| !query.is_empty()) {
-            if !stepped && !self.told {
-                query.iter().for_each(|entry| self.entry(entry, out));
-                self.told = true;
-            }
+        if let Some(query) = query.into_iter().find(|query| !query.is_empty())
+            && !stepped
+            && !self.told
+        {
+            query.iter().for_each(|entry| self.entry(entry, out));
+            self.told = true;
         }
         let state = State::of(step);
         out.under(Envelope {
