@@ -1,7 +1,7 @@
 //! From a file to UTF-8 bytes: digest, container, encoding.
 //!
 //! Everything below this module sees one stream of (nearly) UTF-8 bytes. Three layers, in this order:
-//! the SHA-256 of the bytes as they lie on disk, the [`container`](super::container) (recognised by its
+//! the SHA-256 of the bytes as they lie on disk, the [`container`] (recognised by its
 //! first bytes, never by a name), and [UTF-16](super::utf16).
 
 use std::cell::RefCell;
