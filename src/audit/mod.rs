@@ -154,7 +154,11 @@ fn facts(
     let comparison = reading.comparison.take();
     let sources = &reading.sources;
 
-    if heard.trace.as_ref().is_some_and(|t| !t.missing_children.is_empty()) {
+    if heard
+        .trace
+        .as_ref()
+        .is_some_and(|t| !t.missing_children.is_empty())
+    {
         refine::missing_child(&mut heard.rules.findings);
     }
     let content_unrecorded = match (&heard.provenance, &comparison) {
