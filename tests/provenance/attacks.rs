@@ -376,7 +376,7 @@ fn attacks() -> Vec<Attack> {
         ),
         attack(
             "two sessions, the first not recorded",
-            "No call explains the files: the trace has gaps, and similarity decides.",
+            "The lines stood in the tree before the first recorded action: clause 1, laid to the environment, since an unrecorded session and a prepared tree look the same. Without recorded calls similarity decides.",
             24,
             |t| {
                 deed(
