@@ -26,7 +26,6 @@ mod fit;
 #[allow(dead_code)]
 mod mutate;
 #[path = "../support/mod.rs"]
-#[allow(dead_code)]
 mod support;
 mod tables;
 

@@ -22,6 +22,5 @@ mod mutate;
 mod script;
 mod situations;
 #[path = "../support/mod.rs"]
-#[allow(dead_code)]
 mod support;
 mod world;
