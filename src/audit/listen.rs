@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bstr::ByteSlice;
 
+use super::ears::hear;
 use super::sources::Sources;
 use super::starter::RunStarter;
 use crate::Result;
@@ -86,8 +87,7 @@ pub(super) fn listen(
     }
     let parts = starter.map_or_else(Vec::new, |starter| starter.parts(lines));
     let tracker = tracker(&added, sources, comparison, &parts, prompt);
-    let mut ears = Ears { engine, tracker };
-    let report = read_traces(&files, &mut ears)?;
+    let (report, mut engine, tracker) = hear(&files, engine, tracker)?;
     if inputs.dir.is_none()
         && let Some(file) = report.files.iter().find(|f| !f.is_trace())
     {
@@ -96,11 +96,11 @@ pub(super) fn listen(
     // Logs of the runner: plain text that may name something, and no evidence of what was done.
     let mut shifted = Shifted {
         by: u32::try_from(files.len()).unwrap_or(u32::MAX),
-        sink: &mut ears.engine,
+        sink: &mut engine,
     };
     let mut report_of_logs = read_traces(&logs, &mut shifted)?;
-    let provenance = ears.tracker.finish();
-    let rules = finish(ears.engine, marks);
+    let provenance = tracker.finish();
+    let rules = finish(engine, marks);
     let trace_is_full = report.coverage == Coverage::Full && rules.unclear_commands == 0;
     let (coverage, reasons) = coverage(&report, &provenance, rules.unclear_commands);
     let mut trace = report;
@@ -120,19 +120,6 @@ fn trace_file(input: &TraceInput) -> TraceFile {
     TraceFile {
         path: input.path.clone(),
         label: input.label.clone(),
-    }
-}
-
-/// Everybody who listens to the trace.
-struct Ears<'r> {
-    engine: Engine<'r>,
-    tracker: Tracker,
-}
-
-impl EventSink for Ears<'_> {
-    fn event(&mut self, event: &Event) {
-        self.engine.event(event);
-        self.tracker.event(event);
     }
 }
 

@@ -4,6 +4,7 @@
 //! facts and policy only. That split lets facts be stored, and many runs be judged together, or again
 //! with other numbers.
 
+mod ears;
 mod facts;
 mod harness;
 mod left_behind;
