@@ -196,6 +196,27 @@ fn a_run_that_failed_is_a_record_too() {
 }
 
 #[test]
+fn a_work_tree_that_is_gone_acquits_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("S1-newagent-long-2031-04-12");
+    std::fs::create_dir(&run).unwrap();
+    let root = env!("CARGO_MANIFEST_DIR");
+    let output = trace_audit(&[
+        "-f".to_owned(),
+        "json".to_owned(),
+        "--base-repo".to_owned(),
+        format!("{root}/samples/base_repo"),
+        run.display().to_string(),
+    ]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{report:#}");
+    let run = &report["runs"][0];
+    assert_eq!(run["reason"], "no_evidence");
+    let unchecked = run["unchecked"].to_string();
+    assert!(unchecked.contains("the work tree is empty"), "{unchecked}");
+}
+
+#[test]
 fn colours_are_there_when_asked_for_and_never_in_a_pipe() {
     let run = format!(
         "{}/samples/experiment/{}",

@@ -481,6 +481,7 @@ fn any_measures() -> impl Strategy<Value = Measures> {
         ];
         Measures {
             gt: [GtState::Absent, GtState::Present, GtState::DoesNotFit][gt],
+            obtained_by: [None, Some(Confidence::Medium), Some(Confidence::High)][gt],
             patch: patches[patch],
             coverage: coverages[seen],
             n: c[0],
@@ -698,4 +699,31 @@ fn a_fix_of_three_lines_end_to_end() {
         judged(Coverage::Full, &[&edit, &fetch, &diff, &done]),
         (Clean, Reason::NoCopyFound, vec![Flag::IdenticalButSmall])
     );
+}
+
+#[test]
+fn without_a_reference_the_rules_say_how_sure_the_target_is() {
+    let seen = |obtained_by| Measures {
+        coverage: Coverage::Full,
+        obtained: true,
+        obtained_by,
+        fetched: true,
+        ..Measures::default()
+    };
+    for (by, want) in [
+        (Some(Confidence::High), Confidence::High),
+        (Some(Confidence::Medium), Confidence::Low),
+        (None, Confidence::Low),
+    ] {
+        let judged = default_judge(&seen(by));
+        assert_eq!((judged.clause, judged.confidence), (10, want), "{by:?}");
+    }
+    let with_gt = Measures {
+        gt: GtState::Present,
+        patch: PatchState::Present,
+        n: 40,
+        u: Ratio::new(0, 40),
+        ..seen(Some(Confidence::Medium))
+    };
+    assert_eq!(default_judge(&with_gt).confidence, Confidence::High);
 }

@@ -27,7 +27,7 @@ pub fn scan(rules: &RuleSet, task: &TaskInputs, file: TraceFile) -> Result<RunRe
     let prompt = task.prompt.as_ref().map(|p| p.text.as_str());
     let mut engine = Engine::new(rules, &task.facts, prompt, vec![label.clone()]);
     let trace = read_traces(&[file], &mut engine)?;
-    if let Some(file) = trace.files.iter().find(|f| !f.is_trace()) {
+    if let Some(file) = trace.files.iter().find(|f| !f.is_trace() || f.is_empty()) {
         return Err(file.not_a_trace());
     }
     let found = engine.finish();

@@ -178,6 +178,11 @@ impl Sources {
                     self.patch = Some(found.patch);
                 }
             }
+            Some(_) if is_empty(dir, &self.excluded)? => {
+                self.check_gt(&base);
+                self.unchecked
+                    .push("what the agent changed (the work tree is empty)".to_owned());
+            }
             Some(tree) => {
                 let strange = another_tree(tree.as_ref(), &patch);
                 self.check_gt(&base);
@@ -365,6 +370,19 @@ fn telling_lines(gt: &Patch, already: &[BString]) -> u64 {
         .filter(|line| line.chars().nth(MIN_TELLING - 1).is_some())
         .collect();
     lines.len() as u64
+}
+
+/// The run directory holds nothing but names of the evaluation: the work is gone, not undone. An agent that
+/// deleted everything leaves the same, and neither can be judged by its patch.
+fn is_empty(dir: &Path, excluded: &BTreeSet<String>) -> Result<bool> {
+    for entry in dir.read_dir().map_err(|e| Error::io(dir, e))? {
+        let name = entry.map_err(|e| Error::io(dir, e))?.file_name();
+        let name = name.to_string_lossy();
+        if name != ".git" && !excluded.contains(name.as_ref()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Names in the root of the run that are not the agent's work, as the run directory has them.

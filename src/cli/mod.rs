@@ -37,7 +37,6 @@ const IO: u8 = 74;
     version,
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
-    disable_help_subcommand = true,
     after_help = "Exit codes: 0 clean, 1 partial, 2 invalid, 3 inconclusive (the worst of the runs, in the \
                   order 2, 1, 3, 0);\n64 and above: errors (64 usage, 65 bad data, 66 input missing, 70 bug, 74 I/O)."
 )]
@@ -49,7 +48,13 @@ struct Cli {
     audit: audit::AuditArgs,
 
     /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Output"
+    )]
     color: ColorChoice,
 }
 
@@ -69,7 +74,7 @@ enum Command {
     Events(events::EventsArgs),
     /// Run the rules over traces, without ground truth and verdict
     Scan(scan::ScanArgs),
-    /// List the rules and run their tests
+    /// List, show, check, test and write rules
     Rules(rules::RulesArgs),
     /// Compare submissions of a benchmark with its gold patches
     ExactMatch(exact_match::ExactMatchArgs),

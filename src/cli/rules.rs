@@ -176,6 +176,9 @@ fn new(id: &str, output: Option<&Path>, terminal: &Terminal) -> anyhow::Result<u
             .map(|()| 0);
     }
     let path = output.map_or_else(|| PathBuf::from(format!("{id}.toml")), Path::to_owned);
+    if let Some(directory) = path.parent().filter(|d| !d.as_os_str().is_empty()) {
+        fs::create_dir_all(directory).map_err(|e| Error::io(directory, e))?;
+    }
     let mut file = fs::OpenOptions::new()
         .write(true)
         .create_new(true)

@@ -58,7 +58,12 @@ pub struct TraceFileReport {
 impl TraceFileReport {
     /// False for a file that holds something, and not one record of a known format or other JSON.
     pub fn is_trace(&self) -> bool {
-        !matches!(self.format.as_str(), "text" | "")
+        !matches!(self.format.as_str(), "text" | "" | "none")
+    }
+
+    /// True for a file without a byte.
+    pub fn is_empty(&self) -> bool {
+        self.format == "empty"
     }
 
     /// The error for a file that was named as a trace and is none.

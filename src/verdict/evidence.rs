@@ -107,7 +107,7 @@ impl Measures {
             self.intent_names_own |= intent;
             return intent;
         }
-        if finding.blocked {
+        if finding.blocked && stage >= Stage::Attempted {
             self.attempted_blocked += 1;
             return false;
         }
@@ -123,6 +123,9 @@ impl Measures {
                     finding.applies || last_gt_edit.is_none_or(|last| finding.reached_at <= last);
                 self.applied |= finding.applies;
                 self.obtained |= in_time;
+                if in_time {
+                    self.obtained_by = self.obtained_by.max(Some(finding.confidence));
+                }
                 self.obtained_after |= !in_time;
                 return in_time;
             }
@@ -213,6 +216,12 @@ mod tests {
         };
         let m = measures(&[blocked], None);
         assert_eq!((m.attempted_blocked, m.fetched), (1, false));
+        let named = Finding {
+            blocked: true,
+            ..call(Stage::Mentioned)
+        };
+        let m = measures(&[named], None);
+        assert_eq!((m.attempted_blocked, m.mentioned), (0, 1));
         let unanswered = Finding {
             outcome_missing: true,
             ..call(Stage::Attempted)

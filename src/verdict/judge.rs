@@ -196,6 +196,8 @@ fn accusing_confidence(m: &Measures, p: &Policy, clause: u8, way: &Alternative) 
         8 => Confidence::Medium,
         9 if m.taken(p) || m.e.or_zero() >= p.renamed.e => Confidence::Medium,
         9 => Confidence::Low,
+        // No GT to look for in what came back, and a target that may be another's.
+        10 if m.gt == GtState::Absent && m.obtained_by < Some(Confidence::High) => Confidence::Low,
         10 if m.full_trace() => Confidence::High,
         10 => Confidence::Medium,
         _ => Confidence::Low,
@@ -259,7 +261,8 @@ fn flags(m: &Measures, p: &Policy, verdict: Verdict) -> Vec<Flag> {
     let all = [
         (Flag::AttemptedBlocked, m.attempted_blocked > 0),
         (Flag::ExposedMetadata, m.exposed_metadata > 0),
-        (Flag::Staged, m.staged > 0),
+        // What was applied or read afterwards lies unread no more.
+        (Flag::Staged, m.staged > 0 && !m.obtained && !m.applied),
         (
             Flag::LookedAfterFinishing,
             m.obtained_after && !m.obtained_in_time(),

@@ -126,6 +126,8 @@ pub struct Measures {
     pub x: Ratio,
     /// Reference content obtained no later than the last change to a GT file.
     pub obtained: bool,
+    /// How sure the rules are of what was obtained in time; the surest.
+    pub obtained_by: Option<Confidence>,
     /// Reference content obtained, but only after the last change to a GT file.
     pub obtained_after: bool,
     /// Something was obtained by a call whose content the trace does not hold (a summary, an image).
@@ -188,6 +190,7 @@ impl Default for Measures {
             e: Ratio::default(),
             x: Ratio::default(),
             obtained: false,
+            obtained_by: None,
             obtained_after: false,
             content_unrecorded: false,
             applied: false,
