@@ -1,7 +1,7 @@
 //! Runs the rules over the events of one run.
 //!
 //! ```text
-//! text of an event ─plain─> automaton of anchors ─> candidate rules ─> their expressions
+//! text of an event ─plain─> index of anchors ─> candidate rules ─> their expressions
 //! command ─shell─> steps ─git, files, addresses, saved paths─> structured patterns
 //! result of a call ─> judges the findings of that call
 //! ```
