@@ -57,7 +57,7 @@ impl Reading {
         starters: &StarterCache,
         prompt: Option<&str>,
     ) -> Result<Self> {
-        let sources = sources::read(inputs, gt, own)?;
+        let sources = sources::read(inputs, gt, own, &starters.shelf)?;
         let lines = sources.patch.as_ref().map(squeezed_lines);
         let starter = sources.base.as_ref().and_then(|base| {
             let base_repo = inputs.base_tree.as_deref();

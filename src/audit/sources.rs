@@ -13,7 +13,7 @@ use crate::experiment::wording::shell_quote;
 use crate::patch::model::{FilePatch, Patch};
 use crate::patch::tree::EntryKind;
 use crate::patch::{
-    AgentPatch, Base, BaseInfo, BaseRequest, BaseTree, Fit, GtPatch, TreeFlags, choose_base, fits,
+    AgentPatch, Base, BaseInfo, BaseRequest, BaseShelf, BaseTree, Fit, GtPatch, TreeFlags, fits,
     load_gt, load_patch, load_range, worktree_patch,
 };
 use crate::provenance::model::Provenance;
@@ -59,6 +59,7 @@ pub(super) fn read(
     inputs: &RunInputs,
     named: Option<&GtInput>,
     own: &BTreeSet<String>,
+    shelf: &BaseShelf,
 ) -> Result<Sources> {
     let gt = named
         .map(|gt| load(gt, inputs.task.as_deref()))
@@ -96,10 +97,10 @@ pub(super) fn read(
         );
         sources.take_patch(patch);
         if let Some(tree) = &inputs.base_tree {
-            sources.read_base_alone(inputs, tree)?;
+            sources.read_base_alone(inputs, tree, shelf)?;
         }
     } else if let Some(dir) = &inputs.dir {
-        sources.read_work_tree(inputs, dir, own)?;
+        sources.read_work_tree(inputs, dir, own, shelf)?;
     }
     Ok(sources)
 }
@@ -115,8 +116,13 @@ impl Sources {
     }
 
     /// The base of a patch that came as a file: only the benchmark's own tree can be it.
-    fn read_base_alone(&mut self, inputs: &RunInputs, tree: &Path) -> Result<()> {
-        let base = choose_base(&BaseRequest {
+    fn read_base_alone(
+        &mut self,
+        inputs: &RunInputs,
+        tree: &Path,
+        shelf: &BaseShelf,
+    ) -> Result<()> {
+        let base = shelf.choose(&BaseRequest {
             run: tree,
             given: inputs.base_commit.as_deref(),
             base_repo: Some(tree),
@@ -143,8 +149,9 @@ impl Sources {
         inputs: &RunInputs,
         dir: &Path,
         own: &BTreeSet<String>,
+        shelf: &BaseShelf,
     ) -> Result<()> {
-        let base = choose_base(&BaseRequest {
+        let base = shelf.choose(&BaseRequest {
             run: dir,
             given: inputs.base_commit.as_deref(),
             base_repo: inputs.base_tree.as_deref(),

@@ -15,7 +15,7 @@ use bstr::ByteSlice;
 use sha2::{Digest, Sha256};
 
 use crate::patch::base::BaseSource;
-use crate::patch::{Base, BaseTree};
+use crate::patch::{Base, BaseShelf, BaseTree};
 use crate::provenance::Parts;
 use crate::similarity::generated::FileSource;
 use crate::similarity::model::DistinctiveLine;
@@ -58,6 +58,8 @@ impl Memory {
 #[derive(Debug, Default)]
 pub(super) struct StarterCache {
     bases: Mutex<BTreeMap<Key, Arc<Mutex<Memory>>>>,
+    /// The trees themselves.
+    pub(super) shelf: BaseShelf,
 }
 
 impl StarterCache {

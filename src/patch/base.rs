@@ -5,8 +5,9 @@
 //! as if it had been made anew.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::ThreadId;
 
 use serde::Serialize;
 
@@ -111,6 +112,77 @@ pub struct BaseRequest<'a> {
     pub gt: Option<&'a Patch>,
 }
 
+/// The benchmark's base that each thread opened last. A sweep audits the runs of a task one after the other:
+/// they share one listing of the base, and one git that reads its objects. Threads share none, so that
+/// they do not wait for each other.
+#[derive(Default)]
+pub struct BaseShelf {
+    opened: Mutex<Vec<(ThreadId, Opened)>>,
+}
+
+/// A base of the benchmark.
+#[derive(Clone)]
+struct Opened {
+    dir: PathBuf,
+    info: BaseInfo,
+    commit: Option<Oid>,
+    tree: Arc<dyn BaseTree>,
+    /// What could not be read of it, in words.
+    problems: Vec<String>,
+}
+
+impl BaseShelf {
+    /// The same as [`choose_base`] for the next of many runs.
+    ///
+    /// # Errors
+    /// As [`choose_base`].
+    pub fn choose(&self, request: &BaseRequest<'_>) -> Result<Base> {
+        let mut finder = Finder {
+            request,
+            shelf: self,
+            problems: Vec::new(),
+        };
+        let found = match request.given {
+            Some(revision) => Some(finder.given(revision)?),
+            None => match finder.in_base_repo()? {
+                Some(found) => Some(found),
+                None => finder.in_run(),
+            },
+        };
+        let (info, tree) = match found {
+            Some((info, tree)) => (info, Some(tree)),
+            None => (BaseInfo::unknown(), None),
+        };
+        Ok(Base {
+            info,
+            tree,
+            problems: finder.problems,
+        })
+    }
+
+    fn get(&self, dir: &Path) -> Option<Opened> {
+        let thread = std::thread::current().id();
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = opened.iter().find(|(owner, _)| *owner == thread);
+        own.map(|(_, base)| base)
+            .filter(|base| base.dir == dir)
+            .cloned()
+    }
+
+    fn put(&self, base: &Opened) {
+        let thread = std::thread::current().id();
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.retain(|(owner, _)| *owner != thread);
+        opened.push((thread, base.clone()));
+    }
+}
+
+impl std::fmt::Debug for BaseShelf {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BaseShelf").finish_non_exhaustive()
+    }
+}
+
 /// The base that was taken.
 pub struct Base {
     /// Which and how sure.
@@ -139,32 +211,14 @@ impl std::fmt::Debug for Base {
 /// # Errors
 /// When `--base` names nothing, or the benchmark's starter tree cannot be listed.
 pub fn choose_base(request: &BaseRequest<'_>) -> Result<Base> {
-    let mut finder = Finder {
-        request,
-        problems: Vec::new(),
-    };
-    let found = match request.given {
-        Some(revision) => Some(finder.given(revision)?),
-        None => match finder.in_base_repo()? {
-            Some(found) => Some(found),
-            None => finder.in_run(),
-        },
-    };
-    let (info, tree) = match found {
-        Some((info, tree)) => (info, Some(tree)),
-        None => (BaseInfo::unknown(), None),
-    };
-    Ok(Base {
-        info,
-        tree,
-        problems: finder.problems,
-    })
+    BaseShelf::default().choose(request)
 }
 
 type Found = (BaseInfo, Arc<dyn BaseTree>);
 
 struct Finder<'a> {
     request: &'a BaseRequest<'a>,
+    shelf: &'a BaseShelf,
     problems: Vec<String>,
 }
 
@@ -227,13 +281,42 @@ impl Finder<'_> {
         let Some(dir) = self.request.base_repo.filter(|d| d.is_dir()) else {
             return Ok(None);
         };
+        let opened = match self.shelf.get(dir) {
+            Some(opened) => {
+                self.problems.extend_from_slice(&opened.problems);
+                opened
+            }
+            None => {
+                let Some(opened) = self.open_base_repo(dir)? else {
+                    return Ok(None);
+                };
+                self.shelf.put(&opened);
+                opened
+            }
+        };
+        let mut info = opened.info;
+        if let Some(id) = opened.commit {
+            info.missing_in_run = self.run_lacks(&id);
+        }
+        Ok(Some((info, opened.tree)))
+    }
+
+    /// The benchmark's base; `None` when the directory holds none.
+    fn open_base_repo(&mut self, dir: &Path) -> Result<Option<Opened>> {
+        let before = self.problems.len();
+        let opened = |finder: &Self, info, commit, tree| Opened {
+            dir: dir.to_owned(),
+            info,
+            commit,
+            tree,
+            problems: finder.problems.get(before..).unwrap_or_default().to_vec(),
+        };
         if let Some(store) = self.store(dir, None) {
             match refs::head(store.git_dir()) {
                 Ok(id) => {
                     if let Some(tree) = self.tree(&store, id) {
-                        let mut found = commit(BaseSource::BaseRepoHead, Confidence::High, tree);
-                        found.0.missing_in_run = self.run_lacks(&id);
-                        return Ok(Some(found));
+                        let (info, tree) = commit(BaseSource::BaseRepoHead, Confidence::High, tree);
+                        return Ok(Some(opened(self, info, Some(id), tree)));
                     }
                 }
                 Err(why) => self.problems.push(format!("{}: {why}", dir.display())),
@@ -252,7 +335,7 @@ impl Finder<'_> {
             kind: BaseKind::Directory,
             ..BaseInfo::unknown()
         };
-        Ok(Some((info, Arc::new(tree))))
+        Ok(Some(opened(self, info, None, Arc::new(tree))))
     }
 
     /// True when the run has a history and it does not hold the commit.

@@ -22,7 +22,7 @@ mod unified;
 pub mod worktree;
 
 pub use apply::apply;
-pub use base::{Base, BaseInfo, BaseRequest, choose_base};
+pub use base::{Base, BaseInfo, BaseRequest, BaseShelf, choose_base};
 pub use fit::{Fit, fits};
 pub use forms::{GtPatch, load_gt, load_patch, load_range};
 pub use render::render;

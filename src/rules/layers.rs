@@ -47,7 +47,7 @@ const BUILTIN: &[(&str, &str)] = builtin![
     "tampering",
 ];
 
-/// All rules, checked, with the automaton over the anchors that are the same for every task.
+/// All rules, checked, with the index of the anchors that are the same for every task.
 #[derive(Debug)]
 pub struct RuleSet {
     pub(super) rules: Vec<Rule>,

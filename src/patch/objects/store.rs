@@ -33,7 +33,8 @@ pub struct ObjectStore {
 struct Processes {
     size: Option<Batch>,
     content: Option<Batch>,
-    starts: u32,
+    /// How often one of them died.
+    deaths: u32,
 }
 
 impl Processes {
@@ -228,7 +229,7 @@ impl ObjectStore {
         let mut asked = 0usize;
         for (index, id) in ids.iter().enumerate() {
             if process.is_none() {
-                process = self.start(&mut self.lock(), want).ok();
+                process = self.start(&self.lock(), want).ok();
                 asked = 0;
             }
             let answer = match &mut process {
@@ -245,6 +246,7 @@ impl ObjectStore {
             asked = asked.saturating_sub(1);
             if answer.is_err() {
                 process = None;
+                self.lock().deaths += 1;
             }
             let answer = answer.map_err(|_| damaged(id));
             let answer = answer.and_then(|a| a.ok_or(ReadError::Missing));
@@ -264,11 +266,10 @@ impl ObjectStore {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start(&self, all: &mut Processes, want: Want) -> std::io::Result<Batch> {
-        if all.starts > MAX_RESTARTS {
+    fn start(&self, all: &Processes, want: Want) -> std::io::Result<Batch> {
+        if all.deaths > MAX_RESTARTS {
             return Err(std::io::ErrorKind::BrokenPipe.into());
         }
-        all.starts += 1;
         Batch::start(self.private.path(), want)
     }
 
@@ -277,11 +278,17 @@ impl ObjectStore {
         let mut all = self.lock();
         let mut process = match all.slot(want).take() {
             Some(process) => process,
-            None => self.start(&mut all, want).map_err(|_| damaged(name))?,
+            None => self.start(&all, want).map_err(|_| damaged(name))?,
         };
         let asked = process.ask(std::iter::once(name));
         let answer = asked.and_then(|()| process.answer(limit));
-        let answer = answer.map_err(|_| damaged(name))?;
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(_) => {
+                all.deaths += 1;
+                return Err(damaged(name));
+            }
+        };
         *all.slot(want) = Some(process);
         answer.ok_or(ReadError::Missing)
     }

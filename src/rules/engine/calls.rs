@@ -83,7 +83,13 @@ impl Engine<'_> {
         self.tidy_files(&mut step, cwd);
         step.flow = self.stash.uses(&step.io, &step.place(cwd));
         self.place_git(event, &mut step, cwd);
-        self.mark(&step.text);
+        let files = step.io.files.iter().map(|file| file.path.as_str());
+        let addresses = step.io.fetches.iter().map(String::as_str);
+        self.mark_all(
+            std::iter::once(step.text.as_str())
+                .chain(files)
+                .chain(addresses),
+        );
         let before = self.findings.len();
         let subject = Subject {
             text: &step.text,

@@ -19,16 +19,17 @@ use crate::trace::event::{Actor, Channel, EditOp, Event, EventId, FileEdit, Sour
 pub(super) const CAUTIOUS: &str = " (the command could not be taken apart)";
 
 impl Engine<'_> {
-    /// Tries the rules of some kinds on a text or step, and adds what they find.
+    /// Tries the rules of some kinds on a text or step that was marked, and adds what they find.
     pub(super) fn try_rules(
         &mut self,
         event: &Event,
         subject: Subject,
         kinds: impl Fn(&Rule) -> bool,
     ) {
-        for number in 0..self.active.len() {
+        let candidates = std::mem::take(&mut self.candidates.current);
+        for number in candidates.iter().copied() {
             let Some(active) = self.active.get(number) else {
-                return;
+                continue;
             };
             let rule = active.rule;
             if !kinds(rule) || !self.applies(rule, event) || !self.marks.can_match(active.body()) {
@@ -43,6 +44,7 @@ impl Engine<'_> {
                 self.add(number, event, subject, &hit, waived);
             }
         }
+        self.candidates.current = candidates;
     }
 
     /// True if the rule looks at events like this one.

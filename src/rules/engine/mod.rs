@@ -1,7 +1,7 @@
 //! Runs the rules over the events of one run.
 //!
 //! ```text
-//! text of an event ─plain─> automaton of anchors ─> candidate rules ─> their expressions
+//! text of an event ─plain─> index of anchors ─> candidate rules ─> their expressions
 //! command ─shell─> steps ─git, files, addresses, saved paths─> structured patterns
 //! result of a call ─> judges the findings of that call
 //! ```
@@ -27,7 +27,7 @@ use super::finding::{Finding, Kind};
 use super::flow::Stash;
 use super::git::history::History;
 use super::git::reach::Reach;
-use super::index::{Builder, Index, Marks};
+use super::index::{Builder, Index, Marks, matches_unmarked};
 use super::outcome::CallState;
 use super::prompt::Prompt;
 use super::rule::{After, Body, Rule, Side};
@@ -51,6 +51,46 @@ struct Active<'r> {
 impl Active<'_> {
     fn body(&self) -> &Body {
         self.expanded.as_ref().unwrap_or(&self.rule.body)
+    }
+}
+
+/// Numbers of the active rules that can match the text that was marked last. A text holds anchors of a
+/// few rules at most, so the others are not even looked at.
+#[derive(Debug, Default)]
+struct Candidates {
+    /// The rule that each slot belongs to.
+    owners: Vec<Option<usize>>,
+    /// Rules that can match a text without anchors.
+    unmarked: Vec<usize>,
+    /// Sorted.
+    current: Vec<usize>,
+}
+
+impl Candidates {
+    fn new(active: &[Active], slots: u32) -> Self {
+        let mut new = Self {
+            owners: vec![None; slots as usize],
+            ..Self::default()
+        };
+        for (number, active) in active.iter().enumerate() {
+            if matches_unmarked(active.body()) {
+                new.unmarked.push(number);
+            }
+            for pattern in active.body().hitting() {
+                if let Some(owner) = new.owners.get_mut(pattern.slot as usize) {
+                    *owner = Some(number);
+                }
+            }
+        }
+        new
+    }
+
+    fn find(&mut self, marks: &Marks) {
+        self.current.clone_from(&self.unmarked);
+        let owner = |slot: &u32| self.owners.get(*slot as usize).copied().flatten();
+        self.current.extend(marks.marked().iter().filter_map(owner));
+        self.current.sort_unstable();
+        self.current.dedup();
     }
 }
 
@@ -78,6 +118,7 @@ struct Call {
 pub struct Engine<'r> {
     rules: &'r RuleSet,
     active: Vec<Active<'r>>,
+    candidates: Candidates,
     index: Index,
     marks: Marks,
     task: Task,
@@ -143,6 +184,7 @@ impl<'r> Engine<'r> {
         let asked = past::wanted(active.iter().map(|a| a.rule));
         let index = builder.build();
         let marks = Marks::new(index.next_slot());
+        let candidates = Candidates::new(&active, index.next_slot());
         let allowed: Vec<&str> = [&task.allowed, &task.requirement]
             .into_iter()
             .flatten()
@@ -153,6 +195,7 @@ impl<'r> Engine<'r> {
         Self {
             rules,
             active,
+            candidates,
             index,
             marks,
             prompt,
@@ -179,9 +222,17 @@ impl<'r> Engine<'r> {
 
     /// Marks the patterns that can match the text.
     fn mark(&mut self, text: &str) {
+        self.mark_all(std::iter::once(text));
+    }
+
+    /// Marks the patterns that can match any of the texts.
+    fn mark_all<'t>(&mut self, texts: impl Iterator<Item = &'t str>) {
         self.marks.clear();
-        self.rules.index.scan(text, &mut self.marks);
-        self.index.scan(text, &mut self.marks);
+        for text in texts {
+            self.rules.index.scan(text, &mut self.marks);
+            self.index.scan(text, &mut self.marks);
+        }
+        self.candidates.find(&self.marks);
     }
 
     /// A text that is not a call.

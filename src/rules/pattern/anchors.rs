@@ -1,6 +1,6 @@
 //! Literals that any match of a regular expression must contain.
 //!
-//! A rule set is fast because almost no text holds any of these "anchors": one automaton looks for
+//! A rule set is fast because almost no text holds any of these "anchors": one index looks for
 //! all anchors of all rules at once, and only the expressions whose anchor was seen are run. They
 //! are derived from the parsed expression, not written by hand, so they cannot be wrong:
 //!
@@ -10,7 +10,7 @@
 //! [0-9a-f]{40}                     ->  none
 //! ```
 //!
-//! Anchors are lower case. The automaton ignores the case of ASCII letters, and texts with other
+//! Anchors are lower case. The index ignores the case of ASCII letters, and texts with other
 //! capital letters are lowered before (see [`super::super::text::lowered`]).
 
 use regex_syntax::hir::{Class, Hir, HirKind};
@@ -26,7 +26,7 @@ const MAX_SET: usize = 160;
 /// A literal of this many bytes is selective enough; among such sets the smaller one is better.
 const GOOD_LITERAL: usize = 6;
 
-/// Longer literals are cut: that keeps the automaton small.
+/// Longer literals are cut: that keeps the index small.
 const MAX_LITERAL: usize = 12;
 
 /// A class of at most this many characters is multiplied out.

@@ -133,7 +133,7 @@ impl Regexp {
         self.regex().is_some_and(|r| r.is_match(text.as_bytes()))
     }
 
-    /// The same for a short text that no automaton has seen: the anchors are looked for first, so
+    /// The same for a short text that no index has seen: the anchors are looked for first, so
     /// that expressions which cannot match are never compiled.
     pub fn is_match_short(&self, text: &str) -> bool {
         let may = match self.anchors() {

@@ -13,7 +13,8 @@ use crate::similarity::normalise::is_format_character;
 /// The text as patterns see it.
 pub fn plain(text: &str) -> Cow<'_, str> {
     let text = without_escapes(text);
-    if !other_chars(&text).any(|(_, c)| is_disguise(c)) {
+    // The quick check: most texts are ASCII.
+    if text.is_ascii() || !other_chars(&text).any(|(_, c)| is_disguise(c)) {
         return text;
     }
     let mut out = String::with_capacity(text.len());
