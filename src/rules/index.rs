@@ -111,7 +111,7 @@ impl Builder {
 
 /// The window behind the next byte.
 fn slide(window: u32, byte: u8) -> u32 {
-    ((window << BITS) | u32::from(byte) % (1 << BITS)) % WINDOWS as u32
+    ((window << BITS) | (u32::from(byte) % (1 << BITS))) % WINDOWS as u32
 }
 
 /// The rarest window of an anchor: the bytes before it, and the window.
