@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
+use trace_audit::report::json_text;
 use trace_audit::trace::event::{Event, EventSink};
-use trace_audit::trace::{TraceFile, event_to_json, read_traces};
+use trace_audit::trace::{EventLine, TraceFile, read_traces};
 
 use super::output::Terminal;
 
@@ -52,7 +53,9 @@ impl EventSink for Printer<'_> {
             .labels
             .get(event.source.file as usize)
             .map_or("", String::as_str);
-        if let Err(error) = writeln!(self.out, "{}", event_to_json(event, label)) {
+        // Its text may be as long as the longest record, so that no copy of it is made.
+        let line = EventLine::new(event, label);
+        if let Err(error) = json_text::write_line(&mut self.out, &line) {
             self.failed = Some(error);
         }
     }
@@ -72,7 +75,7 @@ pub(crate) fn run(args: &EventsArgs, terminal: &mut Terminal) -> anyhow::Result<
     let labels: Vec<_> = files.iter().map(|f| f.label.clone()).collect();
     let mut summary = String::new();
     let mut no_trace = None;
-    terminal.data(args.output.as_deref(), |out| {
+    terminal.stream(args.output.as_deref(), |out| {
         let mut printer = Printer {
             args,
             labels: &labels,
@@ -101,7 +104,7 @@ pub(crate) fn run(args: &EventsArgs, terminal: &mut Terminal) -> anyhow::Result<
             }
         }
         no_trace = report.files.iter().find(|f| !f.is_trace()).cloned();
-        printer.failed.map_or(Ok(()), |error| Err(error.into()))
+        printer.failed.map_or(Ok(true), |error| Err(error.into()))
     })?;
     terminal.note(&summary);
     no_trace.map_or(Ok(0), |file| Err(file.not_a_trace().into()))

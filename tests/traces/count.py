@@ -43,7 +43,7 @@ class Count:
 KINDS = {
     **dict.fromkeys("Bash bash shell command_execution exec_command shell_command local_shell run_shell_command Execute Shell run_terminal run_terminal_cmd shell_exec".split(), "commands"),
     **dict.fromkeys("WebFetch WebSearch webfetch web_fetch web_search google_web_search web_browser_go".split(), "web"),
-    **dict.fromkeys("edit_file Edit Write MultiEdit NotebookEdit edit write file_change apply_patch replace write_file".split(), "edits"),
+    **dict.fromkeys("edit_file Edit Write MultiEdit NotebookEdit edit write file_change apply_patch replace write_file find_and_replace_code create_file delete_file".split(), "edits"),
 }
 
 
@@ -613,6 +613,32 @@ def antigravity(path):
     return count
 
 
+def rovo_dev(path):
+    """Sections: a ruler of `=`, a heading, lines. Thoughts are not said."""
+    count, ruler = Count(), "=" * 120
+    lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
+    heads = [n for n in range(1, len(lines)) if lines[n - 1] == ruler and re.fullmatch(r"AGENT:|USER PROMPT:|TOOL (CALL|RETURN) \([\w.:/-]+\)", lines[n])]
+    for head, after in zip(heads, [*heads[1:], len(lines) + 1]):
+        # A phase ends at its own ruler, which is made of `#`.
+        body = []
+        for line in lines[head + 1 : after - 1]:
+            if line == "#" * 120:
+                break
+            body.append(line)
+        body = "\n".join(body)
+        kind = lines[head]
+        if kind == "USER PROMPT:":
+            count.prompts += not blank(body)
+        elif kind == "AGENT:":
+            parts = re.split(r"(?s)<thinking>.*?(?:</thinking>|$)", body)
+            count.said += sum(not blank(part) for part in parts)
+        elif kind.startswith("TOOL CALL"):
+            count.call(kind[len("TOOL CALL (") : -1])
+        else:
+            count.outputs += 1
+    return count
+
+
 # ---- which file is what -------------------------------------------------------------------------
 
 def sidecar(_path):
@@ -653,6 +679,7 @@ FORMATS = [
     (r"other/.*grok__.*", "grok", grok),
     (r"other/.*hermes__.*", "hermes", hermes),
     (r"other/.*antigravity__.*", "antigravity", antigravity),
+    (r"rovo-dev/.*", "rovo-dev", rovo_dev),
 ]
 
 
@@ -678,6 +705,8 @@ def main():
                     count = BY_HAND.get(name) or counter(path)
                     print("\t".join([name, format_name, *(str(int(n)) for n in astuple(count))]))
                 break
+        else:
+            sys.exit(f"{name}: no line of FORMATS says what this is")
 
 
 if __name__ == "__main__":

@@ -109,3 +109,37 @@ fn every_format_has_a_sample() {
         );
     }
 }
+
+/// Every format, and no other, has a row in the table of the documentation, with the mark of the experimental ones.
+#[test]
+fn every_format_is_documented() {
+    let docs = include_str!("../../docs/formats.md");
+    let (_, table) = docs.split_once("## What each format records").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let mut rows: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
+    rows.sort_unstable();
+    let mut formats = trace_audit::trace::format_names();
+    formats.extend(["generic", "text"]);
+    formats.sort_unstable();
+    assert_eq!(rows, formats);
+    for sample in samples() {
+        let (_, report) = crate::support::read_bytes(sample.text.as_bytes());
+        let experimental = report
+            .reasons
+            .iter()
+            .chain(report.files[0].problems.iter().map(|problem| &problem.what));
+        let experimental = experimental
+            .into_iter()
+            .any(|reason| reason.contains("experimental"));
+        let marked = table.contains(&format!("| `{}` (experimental) |", sample.format));
+        assert_eq!(
+            marked, experimental,
+            "{}: {:?}",
+            sample.format, report.reasons
+        );
+        if marked {
+            assert_ne!(report.coverage, Coverage::Full, "{}", sample.format);
+        }
+    }
+}
