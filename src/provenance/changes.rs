@@ -63,6 +63,11 @@ pub(super) struct Changes {
     /// No call so far could have changed the tree.
     undisturbed: bool,
     last_gt_edit: Option<EventId>,
+    /// For each file that an edit changed whose content the format does not keep: the first such edit.
+    first_unrecorded: BTreeMap<PathId, EventId>,
+    /// The last call that changed a file by name, and the last that may have changed any.
+    last_change: BTreeMap<PathId, EventId>,
+    last_tree_change: Option<EventId>,
     written: BTreeSet<String>,
     /// Known files whose last change was to be written as a whole.
     last_write: BTreeMap<PathId, HashSet<u64>>,
@@ -81,6 +86,9 @@ impl Changes {
             pending: BTreeMap::new(),
             undisturbed: true,
             last_gt_edit: None,
+            first_unrecorded: BTreeMap::new(),
+            last_change: BTreeMap::new(),
+            last_tree_change: None,
             written: BTreeSet::new(),
             last_write: BTreeMap::new(),
         }
@@ -188,6 +196,7 @@ impl Changes {
                     let story = self.stories.entry(path).or_default();
                     if edit.op == EditOp::Unrecorded {
                         story.unrecorded = true;
+                        self.first_unrecorded.entry(path).or_insert(event.id);
                         self.writers.insert(path, Writer::from(event));
                     } else {
                         story.recorded = true;
@@ -235,6 +244,13 @@ impl Changes {
             self.last_gt_edit = self.last_gt_edit.max(Some(call));
         }
         self.last_write.extend(done.whole);
+        for path in &done.known {
+            let last = self.last_change.entry(*path).or_insert(call);
+            *last = call.max(*last);
+        }
+        if done.tree {
+            self.last_tree_change = self.last_tree_change.max(Some(call));
+        }
         let known = done.known.iter().map(|p| self.paths.get(*p).to_owned());
         self.written.extend(known);
         self.written.extend(done.other);
@@ -243,6 +259,18 @@ impl Changes {
     /// A call whose effect the trace does not show may have written any of these files.
     pub(super) fn may_have_written(&self, files: &[PathId]) -> bool {
         self.tree_writer.is_some() || files.iter().any(|f| self.writers.contains_key(f))
+    }
+
+    /// What stands in one of these files in the end was written before that call, by an edit whose
+    /// content the format does not keep: nothing that the trace shows changed the file from then on.
+    pub(super) fn finished_unrecorded(&self, files: &[PathId], call: EventId) -> bool {
+        let before = |last: Option<EventId>| last.is_none_or(|last| last < call);
+        files.iter().any(|file| {
+            let first = self.first_unrecorded.get(file);
+            first.is_some_and(|first| *first < call)
+                && before(self.last_change.get(file).copied())
+                && before(self.last_tree_change)
+        })
     }
 
     /// What the trace shows of a file.

@@ -29,6 +29,8 @@ const MIN_LINES: usize = 3;
 #[derive(Debug)]
 pub(super) struct Showing {
     pub(super) event: EventId,
+    /// The call that it answers, or the event itself.
+    pub(super) call: EventId,
     pub(super) source: Source,
     pub(super) command: Option<String>,
 }
@@ -104,7 +106,29 @@ impl Tracker {
     /// Adds up what was found.
     pub fn finish(mut self) -> Provenance {
         self.changes.finish();
+        self.shown_when_done();
         totals::provenance(&self)
+    }
+
+    /// Takes back the showings of lines that stood in the tree by then, as far as the trace tells: a
+    /// format that does not keep what was written must not turn a look at the end into a copy.
+    fn shown_when_done(&mut self) {
+        let Self {
+            lines,
+            changes,
+            showings,
+            ..
+        } = self;
+        for line in lines.all.iter_mut().filter(|l| l.in_patch) {
+            for showing in [&mut line.exposed, &mut line.seen] {
+                let call = showing
+                    .and_then(|s| showings.get(s as usize))
+                    .map(|s| s.call);
+                if call.is_some_and(|call| changes.finished_unrecorded(&line.files, call)) {
+                    *showing = None;
+                }
+            }
+        }
     }
 
     /// The lines in `text` that `wanted` asks for, each once.
@@ -264,6 +288,7 @@ impl Tracker {
         if new {
             self.showings.push(Showing {
                 event: event.id,
+                call: event.answers.as_ref().map_or(event.id, |c| c.event),
                 source: event.source.clone(),
                 command: event.answers.as_ref().map(|c| cut(&c.text)),
             });

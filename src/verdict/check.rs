@@ -4,8 +4,8 @@
 //! explanation and the "next clause missed" all read the same source.
 
 use super::measures::{Measures, Verdict};
-use super::poisson::upper_tail;
 use super::policy::Policy;
+use crate::similarity::chance::poisson_tail;
 use crate::similarity::model::Ratio;
 use serde::Serialize;
 
@@ -259,7 +259,7 @@ impl Check {
 
     /// The chance of as many identical eligible files, which must be below `limit`.
     pub fn files_by_chance(m: &Measures, limit: f64) -> Self {
-        let tail = upper_tail(m.expected_identical, m.identical_files.num);
+        let tail = poisson_tail(m.identical_files.num, m.expected_identical);
         let mut check = Self::new(Fact::FilesByChance, tail, Op::Below, limit);
         check.parts = (m.identical_files.den > 0).then_some(m.identical_files);
         check

@@ -10,10 +10,8 @@ use super::judge::{Judgement, decide, judge, nearest_miss};
 use super::measures::{GtState, Measures, PatchState, Verdict};
 use super::policy::Policy;
 use super::words::{self, Lang};
+use crate::similarity::chance::FITTED_UP_TO;
 use crate::trace::event::Coverage;
-
-/// The largest number of lines for which the chance formula was fitted.
-const CHANCE_FITTED_TO: u64 = 31;
 
 /// A judgement in sentences, without final full stops.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -277,7 +275,7 @@ pub fn chance_sentence(n_lines: u64, p_chance: f64, lang: Lang) -> Option<String
     if n_lines == 0 || !(p_chance > 0.0 && p_chance <= 1.0) {
         return None;
     }
-    let beyond = n_lines > CHANCE_FITTED_TO;
+    let beyond = n_lines > FITTED_UP_TO;
     let how_often = match (p_chance, lang) {
         (p, Lang::En) if p >= 0.01 => format!("in about {:.0} % of cases", p * 100.0),
         (p, Lang::Zh) if p >= 0.01 => format!("约 {:.0} %", p * 100.0),
@@ -294,7 +292,7 @@ pub fn chance_sentence(n_lines: u64, p_chance: f64, lang: Lang) -> Option<String
                 ("lines", "them")
             };
             let note = if beyond {
-                format!(" (extrapolated beyond {CHANCE_FITTED_TO} lines)")
+                format!(" (extrapolated beyond {FITTED_UP_TO} lines)")
             } else {
                 String::new()
             };
@@ -302,7 +300,7 @@ pub fn chance_sentence(n_lines: u64, p_chance: f64, lang: Lang) -> Option<String
         }
         Lang::Zh => {
             let note = if beyond {
-                format!("（{CHANCE_FITTED_TO} 行以上为外推）")
+                format!("（{FITTED_UP_TO} 行以上为外推）")
             } else {
                 String::new()
             };

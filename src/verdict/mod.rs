@@ -12,6 +12,5 @@ pub mod explain;
 pub mod judge;
 pub mod measures;
 pub mod peers;
-mod poisson;
 pub mod policy;
 pub mod words;

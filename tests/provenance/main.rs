@@ -18,6 +18,7 @@
 mod attacks;
 mod invent;
 mod leaks;
+mod ledger;
 mod mutate;
 mod script;
 mod situations;

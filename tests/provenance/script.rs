@@ -1,4 +1,4 @@
-//! A small generator of traces: one script of what an agent did, written down as five agents would.
+//! A small generator of traces: one script of what an agent did, written down as six agents would.
 
 use std::path::Path;
 
@@ -17,6 +17,8 @@ pub enum Step {
     Read(String, String),
     /// It wrote a whole file.
     Write(String, String),
+    /// It replaced a text of a file by another: path, old, new.
+    Edit(String, String, String),
     /// It fetched an address; what its tool returned (a summary, mostly).
     Web(String, String),
     /// It started a sub-agent whose steps are in no file.
@@ -37,6 +39,7 @@ pub enum Format {
     ClaudeStream,
     ClaudeSession,
     CodexExec,
+    CodexRollout,
     OpencodeRun,
     CursorStream,
     /// The single object with the final message.
@@ -47,10 +50,11 @@ pub enum Format {
 
 impl Format {
     /// Those that record calls.
-    pub const TRACES: [Self; 5] = [
+    pub const TRACES: [Self; 6] = [
         Self::ClaudeStream,
         Self::ClaudeSession,
         Self::CodexExec,
+        Self::CodexRollout,
         Self::OpencodeRun,
         Self::CursorStream,
     ];
@@ -60,6 +64,7 @@ impl Format {
             Self::ClaudeStream => "claude-stream",
             Self::ClaudeSession => "claude-session",
             Self::CodexExec => "codex-exec",
+            Self::CodexRollout => "codex-rollout",
             Self::OpencodeRun => "opencode-run",
             Self::CursorStream => "cursor-stream",
             Self::CursorJson => "cursor-json",
@@ -127,6 +132,18 @@ impl Writer {
                 self.push(json!({"type": "thread.started", "thread_id": "t1"}));
                 json!({"type": "turn.started"})
             }
+            Format::CodexRollout => {
+                let meta = json!({"id": "r1", "timestamp": "2031-04-12T10:00:00.000Z", "cwd": self.cwd,
+                    "originator": "codex_exec", "cli_version": "0.120.0", "source": "exec"});
+                self.rollout("session_meta", meta);
+                self.rollout(
+                    "event_msg",
+                    json!({"type": "task_started", "turn_id": "t1"}),
+                );
+                let content = json!([{"type": "input_text", "text": prompt}]);
+                let message = json!({"type": "message", "role": "user", "content": content});
+                return self.rollout("response_item", message);
+            }
             Format::OpencodeRun => self.part("step_start", json!({"type": "step-start"})),
             Format::CursorStream => {
                 self.push(json!({
@@ -145,6 +162,28 @@ impl Writer {
         part["messageID"] = json!("msg1");
         part["sessionID"] = json!("ses1");
         json!({"type": kind, "timestamp": 1_000 + self.records.len(), "sessionID": "ses1", "part": part})
+    }
+
+    /// A record of Codex's session store.
+    fn rollout(&mut self, kind: &str, payload: Value) {
+        self.push(
+            json!({"timestamp": "2031-04-12T10:00:00.000Z", "type": kind, "payload": payload}),
+        );
+    }
+
+    /// A call of Codex as its session store has it, and what came back.
+    fn rollout_call(&mut self, kind: &str, call: Value, output: &str, exit: i32) -> bool {
+        let id = self.id();
+        let mut call = call;
+        call["type"] = json!(kind);
+        call["call_id"] = json!(id);
+        self.rollout("response_item", call);
+        let output = format!(
+            "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code {exit}\nOutput:\n{output}"
+        );
+        let answer = json!({"type": format!("{kind}_output"), "call_id": id, "output": output});
+        self.rollout("response_item", answer);
+        true
     }
 
     /// A record of the session store: a tree by `parentUuid`.
@@ -168,6 +207,7 @@ impl Writer {
             Step::Run(command, output, exit) => self.command(command, output, *exit),
             Step::Read(path, content) => self.read(path, content),
             Step::Write(path, content) => self.write(path, content),
+            Step::Edit(path, old, new) => self.edit(path, old, new),
             Step::Web(url, output) => self.web(url, output),
             Step::Child(prompt, report) => self.tool(
                 ["Task", "task", "taskToolCall"],
@@ -189,6 +229,11 @@ impl Writer {
             Format::ClaudeSession => self.session("assistant", message),
             Format::CodexExec => self.push(json!({"type": "item.completed", "item": {
                 "id": self.id(), "type": "agent_message", "text": text}})),
+            Format::CodexRollout => {
+                let content = json!([{"type": "output_text", "text": text}]);
+                let message = json!({"type": "message", "role": "assistant", "content": content});
+                self.rollout("response_item", message);
+            }
             Format::OpencodeRun => {
                 let record = self.part("text", json!({"type": "text", "text": text}));
                 self.push(record);
@@ -215,6 +260,11 @@ impl Writer {
             self.records.extend(records);
             return true;
         }
+        if self.format == Format::CodexRollout {
+            let arguments = json!({"cmd": command}).to_string();
+            let call = json!({"name": "exec_command", "arguments": arguments});
+            return self.rollout_call("function_call", call, output, exit);
+        }
         self.tool(
             ["Bash", "bash", "shellToolCall"],
             json!({"command": command}),
@@ -229,7 +279,9 @@ impl Writer {
             .map(|(n, line)| format!("{n:>6}→{line}\n"))
             .collect();
         match self.format {
-            Format::CodexExec => self.command(&format!("cat {path}"), content, 0),
+            Format::CodexExec | Format::CodexRollout => {
+                self.command(&format!("cat {path}"), content, 0)
+            }
             Format::CursorStream => self.tool(
                 ["", "", "readToolCall"],
                 json!({"path": self.absolute(path)}),
@@ -252,18 +304,10 @@ impl Writer {
     fn write(&mut self, path: &str, content: &str) -> bool {
         let full = self.absolute(path);
         match self.format {
-            Format::CodexExec => {
-                let id = self.id();
-                for (kind, status) in [
-                    ("item.started", "in_progress"),
-                    ("item.completed", "completed"),
-                ] {
-                    self.push(
-                        json!({"type": kind, "item": {"id": id, "type": "file_change",
-                        "changes": [{"path": full, "kind": "update"}], "status": status}}),
-                    );
-                }
-                true
+            Format::CodexExec => self.file_change(path),
+            Format::CodexRollout => {
+                let lines: String = content.lines().map(|l| format!("+{l}\n")).collect();
+                self.apply_patch(&format!("*** Add File: {path}\n{lines}"))
             }
             Format::CursorStream => {
                 let diff: String = content.lines().map(|l| format!("+{l}\n")).collect();
@@ -286,8 +330,66 @@ impl Writer {
         }
     }
 
+    /// Codex's `--json` tells which files an edit changed, and not how.
+    fn file_change(&mut self, path: &str) -> bool {
+        let (id, full) = (self.id(), self.absolute(path));
+        for (kind, status) in [
+            ("item.started", "in_progress"),
+            ("item.completed", "completed"),
+        ] {
+            self.push(
+                json!({"type": kind, "item": {"id": id, "type": "file_change",
+                "changes": [{"path": full, "kind": "update"}], "status": status}}),
+            );
+        }
+        true
+    }
+
+    fn apply_patch(&mut self, files: &str) -> bool {
+        let input = format!("*** Begin Patch\n{files}*** End Patch\n");
+        let call = json!({"name": "apply_patch", "input": input});
+        self.rollout_call(
+            "custom_tool_call",
+            call,
+            "Success. Updated the following files.",
+            0,
+        )
+    }
+
+    fn edit(&mut self, path: &str, old: &str, new: &str) -> bool {
+        let full = self.absolute(path);
+        let signed = |sign: &str, text: &str| -> String {
+            text.lines().map(|l| format!("{sign}{l}\n")).collect()
+        };
+        let hunk = signed("-", old) + &signed("+", new);
+        match self.format {
+            Format::CodexExec => self.file_change(path),
+            Format::CodexRollout => {
+                self.apply_patch(&format!("*** Update File: {path}\n@@\n{hunk}"))
+            }
+            Format::CursorStream => {
+                let id = self.id();
+                let args = json!({"path": full});
+                self.push(json!({"type": "tool_call", "subtype": "started", "call_id": id, "session_id": "s1",
+                    "tool_call": {"editToolCall": {"args": args}}}));
+                self.push(json!({"type": "tool_call", "subtype": "completed", "call_id": id, "session_id": "s1",
+                    "tool_call": {"editToolCall": {"args": args, "result": {"success": {
+                        "path": full, "linesAdded": new.lines().count(), "linesRemoved": old.lines().count(),
+                        "diffString": hunk, "message": "The file was updated."}}}}}));
+                true
+            }
+            _ => self.tool(
+                ["Edit", "edit", ""],
+                json!({"file_path": full, "filePath": full, "old_string": old, "new_string": new,
+                    "oldString": old, "newString": new}),
+                "The file was updated.",
+                0,
+            ),
+        }
+    }
+
     fn web(&mut self, url: &str, output: &str) -> bool {
-        if self.format == Format::CodexExec {
+        if matches!(self.format, Format::CodexExec | Format::CodexRollout) {
             return self.command(&format!("curl -sL {url}"), output, 0);
         }
         self.tool(
@@ -358,6 +460,10 @@ impl Writer {
                 ];
                 self.records.extend(records);
             }
+            Format::CodexRollout => {
+                let call = json!({"name": names[0], "arguments": input.to_string()});
+                return self.rollout_call("function_call", call, output, exit);
+            }
             Format::CursorJson | Format::Missing => return false,
         }
         true
@@ -381,6 +487,10 @@ impl Writer {
                     }
                     Format::CodexExec => {
                         json!({"type": "turn.completed", "usage": {"input_tokens": 1}})
+                    }
+                    Format::CodexRollout => {
+                        json!({"timestamp": "2031-04-12T10:00:00.000Z", "type": "event_msg",
+                        "payload": {"type": "task_complete", "turn_id": "t1", "last_agent_message": last}})
                     }
                     Format::OpencodeRun => self.part(
                         "step_finish",
