@@ -106,6 +106,14 @@ fn of_run(args: &ExplainArgs, config: &Config, lang: Lang) -> Result<Case> {
 
 /// The judged runs of a report and the name of its policy.
 fn of_report(path: &Path, only: Option<&str>) -> Result<(Vec<Case>, Option<String>)> {
+    if !path.metadata().map_err(|e| Error::io(path, e))?.is_file() {
+        return Err(Error::InputMissing {
+            path: path.to_owned(),
+            what: "this is no regular file".to_owned(),
+            fix: "name a run directory, or a report that `trace-audit RUN -f json` wrote"
+                .to_owned(),
+        });
+    }
     let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
     let documents = match serde_json::from_str(&text) {
         Ok(document) => vec![document],

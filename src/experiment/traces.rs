@@ -203,15 +203,12 @@ pub(crate) fn find(
     let is_ignored = |name: &str| ignored.iter().any(|i| i == name);
     let mut found = Vec::new();
     for (name, role) in RUNNER_FILES {
+        // A compressed file beside a plain one is read too: what is a copy adds nothing, and what is none must
+        // not be hidden by a harmless one.
         for ending in PACKED {
-            let before = found.len();
             let name = format!("{name}{ending}");
             if !is_ignored(&name) {
                 take(run, &name, *role, &mut found, notes)?;
-            }
-            // A compressed copy beside it says the same again.
-            if found.get(before).is_some_and(|new| !is_empty(&new.path)) {
-                break;
             }
         }
     }
@@ -398,7 +395,7 @@ mod tests {
             encoder.finish().unwrap()
         };
         let (_keep, run) = run_with(&[("claude_run.jsonl", "{}"), ("claude_run.jsonl.gz", "x")]);
-        assert_eq!(labels(&run).0.len(), 1, "the plain file is the one");
+        assert_eq!(labels(&run).0.len(), 2, "neither hides the other");
 
         let (_keep, run) = run_with(&[("claude_run.log.gz", "x")]);
         fs::write(run.path.join("claude_run.jsonl.gz"), packed("{}")).unwrap();

@@ -446,6 +446,33 @@ fn what_stood_in_the_tree_at_the_start_is_the_environment_s() {
         s.write("pkg/rebalance.go", &CODE);
     });
     assert_eq!((p.preapplied_lines, p.e_ratio.num), (6, 0));
+    // A note that somebody planted, printed beside the file, or a patch under its name.
+    let planted = CODE.map(|line| format!("+{line}")).join("\n");
+    let diff = format!("diff --git a/x b/x\n{planted}");
+    let grep = CODE.map(|line| format!("docs/note.md:7:{line}")).join("\n");
+    for (command, output) in [
+        ("cat pkg/rebalance.go docs/note.md", &planted),
+        ("cat pkg/rebalance.go; cat NOTES", &planted),
+        ("head -n 400 docs/note.md pkg/rebalance.go", &planted),
+        ("grep -rn shard pkg/rebalance.go docs", &grep),
+        ("cat pkg/rebalance.go", &diff),
+    ] {
+        let p = track(&CODE, |s| {
+            s.run(command, output);
+            s.write("pkg/rebalance.go", &CODE);
+        });
+        assert_eq!(p.preapplied_lines, 0, "{command}");
+    }
+    for command in [
+        "sed -n '1,40p' pkg/rebalance.go",
+        "head -n 400 pkg/rebalance.go",
+    ] {
+        let p = track(&CODE, |s| {
+            s.run(command, &CODE.join("\n"));
+            s.write("pkg/rebalance.go", &CODE);
+        });
+        assert_eq!(p.preapplied_lines, 6, "{command}");
+    }
     // Once something unknown ran, nobody can tell.
     let p = track(&CODE, |s| {
         s.run("./prepare", "");

@@ -17,7 +17,7 @@ use super::looks::{Looks, status_list};
 use super::model::{AddedFile, Inputs, Provenance};
 use super::needles::NeedleId;
 use super::paths::Paths;
-use super::scope::{Scope, scope};
+use super::scope::{Scope, prints_one_file, scope};
 use super::totals;
 use crate::similarity::model::DistinctiveLine;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink, Source};
@@ -213,7 +213,19 @@ impl Tracker {
         };
         let (own, foreign): (Vec<NeedleId>, Vec<NeedleId>) =
             hits.into_iter().partition(|id| self.is_own(*id, &scope));
-        self.read_back(&own);
+        let pinned = match &event.answers {
+            Some(_) if scope == Scope::OwnChanges => true,
+            Some(call) => {
+                let cwd = self.changes.cwd_of(event);
+                let is_patch = event
+                    .text
+                    .lines()
+                    .any(|line| line.starts_with("diff --git "));
+                !is_patch && prints_one_file(call, &self.changes.paths, cwd)
+            }
+            None => false,
+        };
+        self.read_back(&own, pinned);
         self.showed(event, &foreign, scope == Scope::Report);
     }
 
@@ -245,9 +257,9 @@ impl Tracker {
     }
 
     /// The agent looked at its own tree. Before anything could change the tree, what is there is the
-    /// environment's.
-    fn read_back(&mut self, ids: &[NeedleId]) {
-        let untouched = self.starter_known && self.changes.undisturbed();
+    /// environment's, if the output can only be of that file (`pinned`).
+    fn read_back(&mut self, ids: &[NeedleId], pinned: bool) {
+        let untouched = pinned && self.starter_known && self.changes.undisturbed();
         for id in ids {
             if let Some(line) = self.lines.get_mut(*id) {
                 line.shown = true;

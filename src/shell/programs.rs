@@ -118,7 +118,22 @@ pub(super) fn may_wrap(program: &str) -> bool {
 pub(super) fn is_shell(program: &str) -> bool {
     matches!(
         program,
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh" | "rbash" | "fish" | "yash"
+        "sh" | "bash"
+            | "zsh"
+            | "dash"
+            | "ksh"
+            | "ash"
+            | "mksh"
+            | "rbash"
+            | "fish"
+            | "yash"
+            | "csh"
+            | "tcsh"
+            | "nu"
+            | "xonsh"
+            | "elvish"
+            | "osh"
+            | "ysh"
     )
 }
 

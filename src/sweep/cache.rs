@@ -174,10 +174,11 @@ fn decode(bytes: &[u8], key: &str) -> Option<Box<RunFacts>> {
 }
 
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let file = File::open(path)?;
-    if !file.metadata()?.is_file() {
+    // Before it is opened: the opening of a pipe waits for a writer.
+    if !path.symlink_metadata()?.is_file() {
         return Err(io::Error::other("no regular file"));
     }
+    let file = File::open(path)?;
     let mut bytes = Vec::new();
     file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= MAX_FILE).then_some(bytes))

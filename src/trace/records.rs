@@ -370,7 +370,15 @@ impl Records {
 }
 
 /// What this program wrote: a report, or events. It speaks of another trace and is no evidence here.
+///
+/// The keys of an agent's record are in neither: with them it is the record of a log, whatever else was put into it.
 fn is_own_report(record: &Json<'_>) -> bool {
+    let of_agents = [
+        "type", "message", "item", "payload", "role", "content", "part", "msg",
+    ];
+    if of_agents.iter().any(|key| record.get(key).is_some()) {
+        return false;
+    }
     let schema = record.str("schema");
     let event = ["trace", "line", "event", "channel", "actor", "text"];
     schema.is_some_and(|schema| schema.starts_with("trace-audit/"))
