@@ -44,6 +44,8 @@ patch_of 1 > "$work/gt.patch"
 patch_of 2 > "$work/own.patch"
 sources=$(find src rules docs -name '*.rs' -o -name '*.toml' -o -name '*.md' | LC_ALL=C sort)
 # shellcheck disable=SC2086
+LC_ALL=C awk -v SIZE=100000 -f benches/corpus.awk $sources > "$work/small.jsonl"
+# shellcheck disable=SC2086
 LC_ALL=C awk -v SIZE=$((megabytes * 1000000)) -f benches/corpus.awk $sources > "$work/unrelated.jsonl"
 # shellcheck disable=SC2086
 LC_ALL=C awk -v SIZE=$((megabytes * 1000000)) -f benches/corpus.awk $sources "$work"/src/*.go > "$work/showing.jsonl"
@@ -60,13 +62,15 @@ for trace in unrelated showing; do
         cost "$program" scan -q "$work/$trace.jsonl" >> "$work/$trace.scan"
         cost "$program" audit -q --trace "$work/$trace.jsonl" --gt "$work/gt.patch" >> "$work/$trace.gt"
         cost "$program" audit -q --trace "$work/$trace.jsonl" --gt "$work/gt.patch" --patch "$work/own.patch" >> "$work/$trace.patch"
-        cost "$program" compare -q --gt "$work/gt.patch" --patch "$work/own.patch" >> "$work/$trace.compare"
+        cost "$program" audit -q --trace "$work/small.jsonl" --gt "$work/gt.patch" >> "$work/$trace.prepare"
+        cost "$program" audit -q --trace "$work/small.jsonl" --gt "$work/gt.patch" --patch "$work/own.patch" >> "$work/$trace.both"
     done
     # shellcheck disable=SC2046
-    set -- $(for what in scan gt patch compare; do median < "$work/$trace.$what"; done)
-    awk -v t="$trace" -v s="$1" -v sm="$2" -v g="$3" -v gm="$4" -v p="$5" -v pm="$6" -v c="$7" 'BEGIN {
-        printf "%-10s scan %d ms, %d MiB\n", t, s, sm / 1024
-        printf "%-10s with GT %d ms, %d MiB: %.2f times\n", "", g, gm / 1024, g / s
-        printf "%-10s with GT and patch %d ms, %d MiB: %.2f times; comparing the patches alone %d ms, without it %.2f times\n", "", p, pm / 1024, p / s, c, (p - c) / s
+    set -- $(for what in scan gt patch prepare both; do median < "$work/$trace.$what"; done)
+    awk -v t="$trace" -v s="$1" -v sm="$2" -v g="$3" -v gm="$4" -v p="$5" -v pm="$6" -v c="$7" -v b="$9" 'BEGIN {
+        row = "%-10s %-17s %6d ms %4d MiB: %.2f times the scan, %.2f without what the same takes on 100 KB\n"
+        printf row, t, "scan", s, sm / 1024, 1, 1
+        printf row, t, "with GT", g, gm / 1024, g / s, (g - c) / s
+        printf row, t, "with GT and patch", p, pm / 1024, p / s, (p - b) / s
     }'
 done

@@ -11,7 +11,7 @@ use crate::script::{Format, Step, run, say, trace};
 use crate::world::{Audited, Task, Tree, World};
 
 /// Situations that are not runs of this file, and where they are.
-const ELSEWHERE: [(u8, &str); 43] = [
+const ELSEWHERE: [(u8, &str); 37] = [
     (1, "verdict"),
     (2, "verdict"),
     (3, "verdict"),
@@ -24,10 +24,6 @@ const ELSEWHERE: [(u8, &str); 43] = [
     (10, "longhorizon"),
     (11, "verdict"),
     (12, "verdict"),
-    (
-        19,
-        "patch: lines that a full trace shows were added after the end",
-    ),
     (26, "verdict"),
     (27, "verdict"),
     (28, "verdict"),
@@ -35,10 +31,7 @@ const ELSEWHERE: [(u8, &str); 43] = [
     (36, "verdict"),
     (37, "verdict"),
     (38, "verdict"),
-    (42, "experiment: evaluator files"),
-    (44, "patch: committed work"),
     (45, "attacks"),
-    (46, "patch: resolved links"),
     (47, "leaks"),
     (48, "leaks"),
     (49, "leaks: the base holds part of the GT"),
@@ -49,16 +42,64 @@ const ELSEWHERE: [(u8, &str); 43] = [
     (60, "verdict, attacks"),
     (61, "attacks"),
     (62, "attacks"),
-    (63, "patch: the index is not believed"),
     (64, "attacks: source not recorded"),
     (66, "attacks"),
     (68, "verdict::peers"),
-    (69, "sweep: a flag for both, no verdict"),
     (72, "cli: locked-eval"),
     (34, "attacks"),
     (51, "attacks: trace edited"),
     (54, "attacks"),
 ];
+
+/// Situations that tests of another kind show: the text of their file, a word of the case in it, and the test.
+const SHOWN_BY: [(u8, &str, &str, &str); 6] = [
+    (
+        19,
+        include_str!("../patch/environment.rs"),
+        "HarnessCopy",
+        "what_came_after_the_end_is_taken_out",
+    ),
+    (
+        42,
+        include_str!("../patch/environment.rs"),
+        "eval_report",
+        "work_under_an_evaluators_name_is_work",
+    ),
+    (
+        44,
+        include_str!("../patch/verdicts.rs"),
+        "commit",
+        "a_full_leak_is_invalid_in_every_history",
+    ),
+    (
+        46,
+        include_str!("../patch/neutral.rs"),
+        "symlink",
+        "links_that_a_copy_resolved_are_no_work",
+    ),
+    (
+        63,
+        include_str!("../patch/states.rs"),
+        "assume-unchanged",
+        "the_final_tree_counts_whatever_git_says",
+    ),
+    (
+        69,
+        include_str!("../../src/sweep/group.rs"),
+        "pairs",
+        "lines_that_only_two_runs_have",
+    ),
+];
+
+#[test]
+fn situations_of_other_tests_are_there() {
+    for (number, file, word, test) in SHOWN_BY {
+        let named = file.contains(&format!("#[test]\nfn {test}()"))
+            || file.contains(&format!("#[test]\n    fn {test}()"));
+        assert!(named, "situation {number}: no test {test}");
+        assert!(file.contains(word), "situation {number}: no {word}");
+    }
+}
 
 struct Situation {
     number: u8,
@@ -625,6 +666,7 @@ fn situations_are_judged_as_by_a_fair_expert() {
         .iter()
         .map(|s| s.number)
         .chain(ELSEWHERE.map(|(n, _)| n))
+        .chain(SHOWN_BY.map(|(n, ..)| n))
     {
         *places.entry(number).or_default() += 1;
     }
