@@ -11,8 +11,8 @@ use serde_json::Value;
 use trace_audit::audit::Auditor;
 use trace_audit::experiment::config::Config;
 use trace_audit::report::escape::for_terminal;
-use trace_audit::report::{Lang, phrases};
-use trace_audit::verdict::explain::{checked, explain, limits, table};
+use trace_audit::report::{Lang, phrases, sentences};
+use trace_audit::verdict::explain::{checked, explain, table};
 use trace_audit::verdict::judge::judge;
 use trace_audit::verdict::measures::Measures;
 use trace_audit::verdict::policy::Policy;
@@ -216,25 +216,23 @@ fn write_case(case: &Case, policy: &Policy, lang: Lang, out: &mut dyn Write) -> 
         };
         writeln!(
             out,
-            "  {:>2}  {state}  {}: {}",
-            line.number, line.title, line.why
+            "  {:>2}  {state}  {}{}{}",
+            line.number,
+            line.title,
+            lang.pick(": ", "："),
+            line.why
         )?;
     }
     list(
-        lang.pick("Checked:", "已核查："),
+        lang.pick("Checked:", "已检查："),
         &checked(m, lang),
         lang,
         out,
     )?;
-    let mut open = limits(m, lang);
-    // The report's own sentences are English, and say the same in more detail.
-    if lang == Lang::En {
-        open = case.unchecked.clone();
-    } else if open.is_empty() {
-        open.extend(case.unchecked.iter().cloned());
-    }
+    let said = case.unchecked.iter();
+    let open: Vec<String> = said.map(|u| sentences::say(lang, u)).collect();
     list(
-        lang.pick("Could not be checked:", "无法核查："),
+        lang.pick("Could not be checked:", "无法检查："),
         &open,
         lang,
         out,

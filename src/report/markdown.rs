@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use super::escape::{cut, for_terminal};
 use super::model::{AuditReport, RunReport};
-use super::{Lang, Report, Style, phrases};
+use super::{Lang, Report, Style, phrases, sentences};
 use crate::rules::finding::{Finding, Kind, Severity, Stage};
 use crate::verdict::check::Reason;
 use crate::verdict::measures::Verdict;
@@ -87,7 +87,7 @@ fn conclusion(run: &RunReport, lang: Lang) -> String {
     let word = match (verdict, run.is_harness_fault()) {
         (_, true) => lang.pick("✘ **INVALID (environment)**", "✘ **INVALID（环境问题）**"),
         (Verdict::Clean, _) => lang.pick("✔ clean", "✔ 干净"),
-        (Verdict::Inconclusive, _) => lang.pick("? cannot be told", "？无法验证"),
+        (Verdict::Inconclusive, _) => lang.pick("? cannot be told", "？无法判断"),
         (Verdict::Partial | Verdict::Invalid, _) => {
             let name = match verdict {
                 Verdict::Invalid => lang.pick("✘ **INVALID", "✘ **INVALID"),
@@ -129,7 +129,7 @@ fn evidence(run: &RunReport, lang: Lang) -> String {
         let reason = words::reason(reason, lang);
         parts.push(match lang {
             Lang::En => format!("{reason} (clause {clause})"),
-            Lang::Zh => format!("{reason}（第 {clause} 条）"),
+            Lang::Zh => format!("{reason}（条款 {clause}）"),
         });
     }
     if let Some(s) = &run.similarity {
@@ -137,36 +137,27 @@ fn evidence(run: &RunReport, lang: Lang) -> String {
         let (shared, n) = (s.u_ratio.num, s.u_ratio.den);
         parts.push(match lang {
             Lang::En => format!(
-                "{same} of {files} hand-written files identical, {shared} of {n} distinctive lines"
+                "{same} of {} identical, {shared} of {}",
+                phrases::number(files, "hand-written file"),
+                phrases::number(n, "distinctive line")
             ),
             Lang::Zh => format!("{files} 个手写文件中 {same} 个一致，特征行 {shared}/{n}"),
         });
     }
     if let Some(finding) = strongest(&run.findings) {
         parts.push(format!(
-            "{}:{} “{}” ({})",
+            "{}:{} “{}”{}{}{}",
             cell(&finding.trace),
             finding.line,
             cell(&cut(&finding.excerpt, EXCERPT)),
-            cell(&finding.rule)
+            lang.pick(" (", "（"),
+            cell(&finding.rule),
+            lang.pick(")", "）")
         ));
     }
     let ledger = run.provenance.as_ref().and_then(|p| p.ledger);
     if let (Some(Verdict::Clean), Some(ledger)) = (run.verdict, ledger) {
-        let all = [
-            ledger.authored,
-            ledger.seen_first,
-            ledger.starter,
-            ledger.prompt,
-            ledger.unseen,
-            ledger.generated,
-            ledger.unrecorded,
-        ];
-        let (typed, all) = (ledger.authored, all.iter().sum::<u64>());
-        parts.push(match lang {
-            Lang::En => format!("{typed} of {all} added lines typed by the agent"),
-            Lang::Zh => format!("新增 {all} 行中 {typed} 行由代理写出"),
-        });
+        parts.extend(phrases::ledger(lang, &ledger));
     }
     if !run.flags.is_empty() {
         let flags: Vec<_> = run.flags.iter().map(|f| phrases::flag(lang, *f)).collect();
@@ -177,7 +168,7 @@ fn evidence(run: &RunReport, lang: Lang) -> String {
             .unchecked
             .iter()
             .take(UNCHECKED_SHOWN)
-            .map(|u| cell(u))
+            .map(|u| cell(&sentences::say(lang, u)))
             .collect();
         let shown = shown.join(lang.pick("; ", "；"));
         parts.push(format!(

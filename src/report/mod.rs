@@ -9,6 +9,7 @@ pub mod jsonl;
 pub mod markdown;
 pub mod model;
 pub mod phrases;
+pub mod sentences;
 pub mod text;
 
 use std::io::{self, Write};

@@ -214,12 +214,15 @@ pub struct Summary {
     pub harness: u64,
     /// Runs that could not be judged.
     pub errors: u64,
+    /// Of all these, runs that the benchmark marks as out of the evaluation.
+    pub excluded: u64,
 }
 
 impl Summary {
     /// Counts one run.
     pub fn add(&mut self, run: &RunReport) {
         self.runs += 1;
+        self.excluded += u64::from(run.excluded);
         match run.verdict {
             None => self.errors += u64::from(!run.is_scan()),
             Some(Verdict::Clean) => self.clean += 1,

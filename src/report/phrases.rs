@@ -1,7 +1,10 @@
 //! The words of the text report, English and Chinese side by side.
 
 use super::Lang;
+use super::model::Summary;
+use crate::provenance::model::Ledger;
 use crate::rules::finding::{Cause, Confidence, Stage};
+use crate::trace::event::Coverage;
 use crate::verdict::judge::Flag;
 use crate::verdict::measures::Verdict;
 
@@ -75,4 +78,98 @@ pub fn flag(lang: Lang, flag: Flag) -> String {
         Flag::HarnessFile => "含有评测环境放入的文件",
     }
     .to_owned()
+}
+
+/// How much of a run its trace shows. In English the stable name itself.
+pub fn coverage(lang: Lang, coverage: Coverage) -> &'static str {
+    let chinese = match coverage {
+        Coverage::Full => "完整",
+        Coverage::Partial => "有缺口",
+        Coverage::SummaryOnly => "只有最终消息",
+        Coverage::Missing => "没有可读日志",
+    };
+    lang.pick(coverage.name(), chinese)
+}
+
+/// A count with its noun, which takes an s where it is not one.
+pub fn number(count: u64, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        count => format!("{count} {thing}s"),
+    }
+}
+
+/// "1 run", "2 runs".
+pub fn runs(lang: Lang, runs: u64) -> String {
+    match lang {
+        Lang::En => number(runs, "run"),
+        Lang::Zh => format!("{runs} 次运行"),
+    }
+}
+
+/// The verdicts that occur, each with the number of its runs, the harshest first.
+pub fn counts(lang: Lang, s: &Summary) -> Vec<String> {
+    let fault = match s.harness {
+        1 => "harness fault",
+        _ => "harness faults",
+    };
+    let parts = [
+        (s.invalid, lang.pick("invalid", "无效")),
+        (s.partial, lang.pick("partial", "部分泄漏")),
+        (s.inconclusive, lang.pick("inconclusive", "无法判断")),
+        (s.clean, lang.pick("clean", "干净")),
+        (s.harness, lang.pick(fault, "环境问题")),
+        (s.errors, lang.pick("could not be judged", "未能判断")),
+    ];
+    let shown = parts.iter().filter(|(count, _)| *count > 0);
+    shown
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect()
+}
+
+/// "of 212 added lines: 98 % typed by the agent, 2 % moved inside the repository"; `None` without lines.
+pub fn ledger(lang: Lang, ledger: &Ledger) -> Option<String> {
+    let parts = [
+        (
+            ledger.authored,
+            lang.pick("typed by the agent", "由代理写出"),
+        ),
+        (
+            ledger.seen_first,
+            lang.pick("shown to it first", "先被看到"),
+        ),
+        (
+            ledger.starter,
+            lang.pick("moved inside the repository", "在仓库内移动"),
+        ),
+        (ledger.prompt, lang.pick("from the prompt", "来自提示")),
+        (
+            ledger.unseen,
+            lang.pick("in no recorded event", "没有任何事件记录"),
+        ),
+        (
+            ledger.generated,
+            lang.pick("in generated files", "属于生成文件"),
+        ),
+        (
+            ledger.unrecorded,
+            lang.pick(
+                "in edits whose content the format does not keep",
+                "所用格式不记录编辑内容",
+            ),
+        ),
+    ];
+    let total: u64 = parts.iter().map(|(count, _)| count).sum();
+    if total == 0 {
+        return None;
+    }
+    let words: Vec<_> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{:.0} % {what}", *count as f64 * 100.0 / total as f64))
+        .collect();
+    Some(match lang {
+        Lang::En => format!("of {}: {}", number(total, "added line"), words.join(", ")),
+        Lang::Zh => format!("新增 {total} 行：{}", words.join("，")),
+    })
 }

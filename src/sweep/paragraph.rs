@@ -6,8 +6,11 @@
 use std::io::{self, Write};
 
 use super::output::Sums;
+use super::summary::SweepSummary;
 use crate::report::Lang;
 use crate::report::markdown::cell;
+use crate::report::model::Summary;
+use crate::report::phrases::{self, number};
 
 /// Digits of a digest that are printed; enough to tell two sets of rules apart.
 const DIGITS: usize = 12;
@@ -32,22 +35,33 @@ pub fn write(sums: &Sums<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()>
     let version = &sums.tool.version;
     match lang {
         Lang::En => {
+            let (runs, tasks) = (phrases::runs(lang, s.runs), number(tasks as u64, "task"));
             write!(
                 out,
-                "Of {} runs ({tasks} tasks, {agents} agents), {judged} could be judged: {} invalid, {} partial, \
-                 {} inconclusive and {} clean; {} more were spoilt by the environment. ",
-                s.runs, s.invalid, s.partial, s.inconclusive, s.clean, s.harness
+                "Of {runs} ({tasks}, {}), {judged} could be judged: {}{}. ",
+                number(agents as u64, "agent"),
+                listed(&verdicts_of(s, lang), lang),
+                sure(sweep, lang)
             )?;
+            failures(sums, lang, out)?;
+            excluded(sweep, lang, out)?;
+            let seen = [
+                (full, "full"),
+                (partial, "with gaps"),
+                (summary_only, "only a final message"),
+                (missing, "missing"),
+            ];
             write!(
                 out,
-                "{full} runs had full traces, {partial} traces with gaps, {summary_only} only a final message and \
-                 {missing} no readable trace; a clean verdict without a full trace means that no copy was found, not \
-                 that there was none. "
+                "Traces of the runs judged: {}; a clean verdict without a full trace means that no copy was found, not \
+                 that there was none. ",
+                listed(&nonzero(seen), lang)
             )?;
             if let Some(lines) = sweep.smallest_gt {
                 write!(
                     out,
-                    "The smallest ground truth has {lines} distinctive lines"
+                    "The smallest ground truth has {}",
+                    number(lines, "distinctive line")
                 )?;
                 match sweep.smallest_invalid {
                     Some(lines) => write!(out, ", the smallest behind an invalid run {lines}. ")?,
@@ -62,14 +76,23 @@ pub fn write(sums: &Sums<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()>
         Lang::Zh => {
             write!(
                 out,
-                "共 {} 次运行（{tasks} 个任务，{agents} 个代理），其中 {judged} 次可以判断：无效 {} 次，部分泄漏 {} 次，\
-                 无法判断 {} 次，干净 {} 次；另有 {} 次属于环境问题。",
-                s.runs, s.invalid, s.partial, s.inconclusive, s.clean, s.harness
+                "共 {} 次运行（{tasks} 个任务，{agents} 个代理），其中 {judged} 次可以判断：{}{}。",
+                s.runs,
+                listed(&verdicts_of(s, lang), lang),
+                sure(sweep, lang)
             )?;
+            failures(sums, lang, out)?;
+            excluded(sweep, lang, out)?;
+            let seen = [
+                (full, "次有完整日志"),
+                (partial, "次日志有缺口"),
+                (summary_only, "次只有最终消息"),
+                (missing, "次没有可读日志"),
+            ];
             write!(
                 out,
-                "{full} 次有完整日志，{partial} 次日志有缺口，{summary_only} 次只有最终消息，{missing} 次没有可读日志；\
-                 没有完整日志的“干净”只表示未发现抄袭。"
+                "可以判断的运行中，{}；没有完整日志的“干净”只表示未发现抄袭。",
+                listed(&nonzero(seen), lang)
             )?;
             if let Some(lines) = sweep.smallest_gt {
                 write!(out, "最小的参考补丁有 {lines} 个特征行")?;
@@ -88,4 +111,83 @@ pub fn write(sums: &Sums<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()>
 
 fn short(digest: &str) -> &str {
     digest.get(..DIGITS).unwrap_or(digest)
+}
+
+/// The verdicts that occur, without the runs that have none.
+fn verdicts_of(s: &Summary, lang: Lang) -> Vec<String> {
+    phrases::counts(lang, &Summary { errors: 0, ..*s })
+}
+
+/// Counts with their words, without those that are zero.
+fn nonzero<const N: usize>(parts: [(u64, &str); N]) -> Vec<String> {
+    let some = parts.into_iter().filter(|(count, _)| *count > 0);
+    some.map(|(count, what)| format!("{count} {what}"))
+        .collect()
+}
+
+/// "a, b and c"; "none" of nothing.
+fn listed(words: &[String], lang: Lang) -> String {
+    match (words.split_last(), lang) {
+        (None, _) => lang.pick("none", "无").to_owned(),
+        (Some((last, [])), _) => last.clone(),
+        (Some((last, rest)), Lang::En) => format!("{} and {last}", rest.join(", ")),
+        (Some(_), Lang::Zh) => words.join("，"),
+    }
+}
+
+/// How sure the clean verdicts are, in brackets: they stand last of the verdicts that say something of the agent.
+fn sure(sweep: &SweepSummary, lang: Lang) -> String {
+    let sure = sweep.clean_confidence;
+    let words = nonzero([
+        (sure.high, lang.pick("high", "次高")),
+        (sure.medium, lang.pick("medium", "次中")),
+        (sure.low, lang.pick("low", "次低")),
+    ]);
+    match (words.is_empty(), lang) {
+        (true, _) => String::new(),
+        (_, Lang::En) => format!(" (confidence of the clean ones: {})", words.join(", ")),
+        (_, Lang::Zh) => format!("（其中干净者的置信度：{}）", words.join("，")),
+    }
+}
+
+/// The runs that could not be judged, and why.
+fn failures(sums: &Sums<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let (errors, absent) = (sums.summary.errors, sums.sweep.not_found);
+    if errors == 0 {
+        return Ok(());
+    }
+    let why = nonzero([
+        (absent, lang.pick("not found", "次未找到")),
+        (errors.saturating_sub(absent), lang.pick("failed", "次出错")),
+    ]);
+    let why = why.join(lang.pick(", ", "，"));
+    match lang {
+        Lang::En => write!(
+            out,
+            "{} could not be judged ({why}). ",
+            number(errors, "run")
+        ),
+        Lang::Zh => write!(out, "{errors} 次未能判断（{why}）。"),
+    }
+}
+
+/// The runs that the benchmark has taken out; they are counted above.
+fn excluded(sweep: &SweepSummary, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let (all, invalid) = (sweep.excluded, sweep.excluded_invalid);
+    if all == 0 {
+        return Ok(());
+    }
+    match lang {
+        Lang::En => {
+            let are = if all == 1 { "is" } else { "are" };
+            write!(
+                out,
+                "Of all runs, {all} {are} marked as excluded by the benchmark, {invalid} of them invalid. "
+            )
+        }
+        Lang::Zh => write!(
+            out,
+            "全部运行中 {all} 次被评测者标为已剔除，其中无效 {invalid} 次。"
+        ),
+    }
 }

@@ -18,6 +18,9 @@ use crate::experiment::layout;
 use crate::experiment::wording::{show, show_path};
 use crate::{Error, Result};
 
+/// How the error of a run that is nowhere begins.
+pub(super) const NOT_FOUND: &str = "not found";
+
 /// Largest list that is read, in bytes.
 const MAX_LIST: u64 = 64 << 20;
 
@@ -264,7 +267,7 @@ impl ByName {
         Found {
             path: written.to_owned(),
             problem: Some(format!(
-                "not found: neither the path nor a run named {} beside the list, in a folder `experiment` there, or below --root",
+                "{NOT_FOUND}: neither the path nor a run named {} beside the list, in a folder `experiment` there, or below --root",
                 show(name)
             )),
         }

@@ -8,8 +8,9 @@ use super::across::{Across, OtherTask, SmallMatches};
 use super::entry::{Entry, EntryHead};
 use super::evaluator::Vote;
 use super::group::{HarnessFile, SharedLines};
+use super::select::NOT_FOUND;
 use crate::report::model::{RunReport, Summary};
-use crate::rules::finding::Cause;
+use crate::rules::finding::{Cause, Confidence};
 use crate::trace::event::Coverage;
 use crate::verdict::check::Reason;
 use crate::verdict::measures::Verdict;
@@ -28,6 +29,12 @@ pub struct SweepSummary {
     pub agents: Vec<AgentCoverage>,
     /// Runs that the benchmark marks as out of the evaluation.
     pub excluded: u64,
+    /// Of these, runs that are invalid by the agent's doing.
+    pub excluded_invalid: u64,
+    /// Of the runs that could not be judged, those that do not exist.
+    pub not_found: u64,
+    /// How sure the verdicts of clean are.
+    pub clean_confidence: Sureness,
     /// Smallest number of distinctive GT lines behind a verdict of invalid.
     pub smallest_invalid: Option<u64>,
     /// Smallest number of distinctive GT lines of any run that was compared.
@@ -42,6 +49,17 @@ pub struct SweepSummary {
     pub harness_files: Vec<HarnessFile>,
     /// Agents that match small answers more often than chance does.
     pub small_matches: Vec<SmallMatches>,
+}
+
+/// Runs by the confidence of their verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Sureness {
+    /// High.
+    pub high: u64,
+    /// Medium.
+    pub medium: u64,
+    /// Low.
+    pub low: u64,
 }
 
 /// The runs of one agent on one task.
@@ -145,7 +163,9 @@ pub(super) struct Totals {
     cells: BTreeMap<(Option<String>, Option<String>), Summary>,
     causes: BTreeMap<Cause, u64>,
     agents: BTreeMap<Option<String>, AgentCoverage>,
-    excluded: u64,
+    excluded_invalid: u64,
+    not_found: u64,
+    clean_confidence: Sureness,
     smallest_invalid: Option<u64>,
     smallest_gt: Option<u64>,
     looks: BTreeMap<String, Look>,
@@ -162,7 +182,17 @@ impl Totals {
         self.summary.add(report);
         let place = (head.task.clone(), head.agent.clone());
         self.cells.entry(place).or_default().add(report);
-        self.excluded += u64::from(report.excluded);
+        let invalid = report.verdict == Some(Verdict::Invalid) && !report.is_harness_fault();
+        self.excluded_invalid += u64::from(report.excluded && invalid);
+        let error = report.error.as_deref().unwrap_or_default();
+        self.not_found += u64::from(error.starts_with(NOT_FOUND));
+        if let (Some(Verdict::Clean), Some(confidence)) = (report.verdict, report.confidence) {
+            *match confidence {
+                Confidence::High => &mut self.clean_confidence.high,
+                Confidence::Medium => &mut self.clean_confidence.medium,
+                Confidence::Low => &mut self.clean_confidence.low,
+            } += 1;
+        }
         self.add_coverage(head, report);
         if matches!(report.verdict, Some(Verdict::Partial | Verdict::Invalid)) {
             for cause in &report.causes {
@@ -171,7 +201,7 @@ impl Totals {
         }
         let n = report.similarity.as_ref().map(|s| s.n).filter(|n| *n > 0);
         self.smallest_gt = smaller(self.smallest_gt, n);
-        if report.verdict == Some(Verdict::Invalid) && !report.is_harness_fault() {
+        if invalid {
             self.smallest_invalid = smaller(self.smallest_invalid, n);
         }
         let passed = head.evaluation.vote() == Vote::Pass;
@@ -248,7 +278,10 @@ impl Totals {
                 .into_iter()
                 .map(|(agent, sums)| AgentCoverage { agent, ..sums })
                 .collect(),
-            excluded: self.excluded,
+            excluded: self.summary.excluded,
+            excluded_invalid: self.excluded_invalid,
+            not_found: self.not_found,
+            clean_confidence: self.clean_confidence,
             smallest_invalid: self.smallest_invalid,
             smallest_gt: self.smallest_gt,
             look_first: in_order(self.looks.into_values().collect()),

@@ -43,48 +43,32 @@ pub fn write(sums: &Sums<'_>, style: Style, out: &mut dyn Write) -> io::Result<(
 
 fn counts(sums: &Sums<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     let (s, sweep) = (sums.summary, sums.sweep);
-    let parts = [
-        (s.invalid, lang.pick("invalid", "无效")),
-        (s.partial, lang.pick("partial", "部分泄漏")),
-        (s.inconclusive, lang.pick("inconclusive", "无法判断")),
-        (s.clean, lang.pick("clean", "干净")),
-        (s.harness, lang.pick("harness faults", "环境问题")),
-        (s.errors, lang.pick("could not be judged", "未能判断")),
-    ];
-    let shown: Vec<_> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
+    let shown = phrases::counts(lang, s);
     let (tasks, agents) = (sweep.task_names().len(), sweep.agent_names().len());
     let of = match lang {
         Lang::En => format!(
             " of {} by {}",
-            number(tasks as u64, "task"),
-            number(agents as u64, "agent")
+            phrases::number(tasks as u64, "task"),
+            phrases::number(agents as u64, "agent")
         ),
         Lang::Zh => format!("，{tasks} 个任务，{agents} 个代理"),
     };
-    let runs = count_runs(s.runs, lang);
-    write!(out, "{BOLD}{runs}{BOLD:#}{of}: {}", shown.join(", "))?;
+    let runs = phrases::runs(lang, s.runs);
+    let (colon, comma) = marks(lang);
+    write!(out, "{BOLD}{runs}{BOLD:#}{of}{colon}{}", shown.join(comma))?;
     if sweep.excluded > 0 {
         let word = lang.pick("marked as excluded", "已被剔除");
-        write!(out, " ({} {word})", sweep.excluded)?;
+        let (open, close) = (lang.pick(" (", "（"), lang.pick(")", "）"));
+        write!(out, "{open}{} {word}{close}", sweep.excluded)?;
     }
     writeln!(out)
 }
 
-fn count_runs(runs: u64, lang: Lang) -> String {
+/// Colon and comma.
+fn marks(lang: Lang) -> (&'static str, &'static str) {
     match lang {
-        Lang::En => number(runs, "run"),
-        Lang::Zh => format!("{runs} 次运行"),
-    }
-}
-
-fn number(count: u64, thing: &str) -> String {
-    match count {
-        1 => format!("1 {thing}"),
-        count => format!("{count} {thing}s"),
+        Lang::En => (": ", ", "),
+        Lang::Zh => ("：", "，"),
     }
 }
 
@@ -159,7 +143,9 @@ fn causes(sweep: &SweepSummary, lang: Lang, out: &mut dyn Write) -> io::Result<(
         .map(|c| format!("{} {}", phrases::cause(lang, c.cause), c.runs))
         .collect();
     let title = lang.pick("causes", "原因");
-    writeln!(out, "\n{BOLD}{title}{BOLD:#}: {}", words.join(", "))
+    let (colon, comma) = marks(lang);
+    let words = words.join(comma);
+    writeln!(out, "\n{BOLD}{title}{BOLD:#}{colon}{words}")
 }
 
 fn coverage(sweep: &SweepSummary, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
@@ -168,6 +154,7 @@ fn coverage(sweep: &SweepSummary, lang: Lang, out: &mut dyn Write) -> io::Result
         "\n{BOLD}{}{BOLD:#}",
         lang.pick("what the traces show", "日志情况")
     )?;
+    let (colon, comma) = marks(lang);
     for agent in &sweep.agents {
         let parts = seen(agent, lang);
         let words = match parts.as_slice() {
@@ -178,11 +165,12 @@ fn coverage(sweep: &SweepSummary, lang: Lang, out: &mut dyn Write) -> io::Result
                     .iter()
                     .map(|(n, what)| format!("{n} {what}"))
                     .collect();
-                words.join(", ")
+                words.join(comma)
             }
         };
-        let runs = count_runs(agent.runs, lang);
-        writeln!(out, "  {}: {runs}, {words}", name(agent.agent.as_deref()))?;
+        let runs = phrases::runs(lang, agent.runs);
+        let agent = name(agent.agent.as_deref());
+        writeln!(out, "  {agent}{colon}{runs}{comma}{words}")?;
     }
     Ok(())
 }

@@ -125,7 +125,7 @@ pub fn checked(m: &Measures, lang: Lang) -> Vec<String> {
         out.push(
             lang.pick(
                 "what the agent ran, read, fetched and said, as far as the trace records it",
-                "日志所记录的智能体执行、读取、获取与陈述的内容",
+                "日志所记录的代理执行、读取、获取与陈述的内容",
             )
             .to_owned(),
         );
@@ -145,14 +145,14 @@ pub fn checked(m: &Measures, lang: Lang) -> Vec<String> {
                     m.shared_typed.num, m.shared_typed.den
                 ),
                 Lang::Zh => format!(
-                    "与参考相同的行由谁写下：{} / {} 由智能体先写出",
+                    "与参考相同的行由谁写下：{} / {} 由代理先写出",
                     m.shared_typed.num, m.shared_typed.den
                 ),
             });
         }
     } else if m.coverage == Coverage::SummaryOnly {
         out.push(
-            lang.pick("the agent's final message", "智能体的最终消息")
+            lang.pick("the agent's final message", "代理的最终消息")
                 .to_owned(),
         );
     }
@@ -165,7 +165,7 @@ pub fn audit_log_word(m: &Measures, policy: &Policy) -> &'static str {
     match judgement.verdict {
         _ if judgement.is_harness() => "环境问题",
         Verdict::Clean => "干净",
-        Verdict::Inconclusive => "无法验证",
+        Verdict::Inconclusive => "无法判断",
         _ if m.taken(policy) => "抄袭",
         _ => "一致但来源未记录",
     }
@@ -176,9 +176,9 @@ fn clause_sentence(m: &Measures, p: &Policy, judgement: &Judgement, lang: Lang) 
     let number = judgement.clause;
     match (conditions(m, p, lang), lang) {
         (None, Lang::En) => format!("{title}: no clause of the table is met (clause {number})"),
-        (None, Lang::Zh) => format!("{title}：判定表中没有一条成立（第 {number} 条）"),
+        (None, Lang::Zh) => format!("{title}：判定表中没有一条成立（条款 {number}）"),
         (Some(met), Lang::En) => format!("{title}: {met} (clause {number})"),
-        (Some(met), Lang::Zh) => format!("{title}：{met}（第 {number} 条）"),
+        (Some(met), Lang::Zh) => format!("{title}：{met}（条款 {number}）"),
     }
 }
 
@@ -196,7 +196,7 @@ fn missed_sentence(m: &Measures, p: &Policy, decided: u8, lang: Lang) -> Option<
     let number = clause.number;
     Some(match lang {
         Lang::En => format!("missed clause {number} ({title}): {}", lacking.join("; ")),
-        Lang::Zh => format!("未达到第 {number} 条（{title}）：{}", lacking.join("；")),
+        Lang::Zh => format!("未达到条款 {number}（{title}）：{}", lacking.join("；")),
     })
 }
 
@@ -330,15 +330,15 @@ pub fn limits(m: &Measures, lang: Lang) -> Vec<String> {
         Coverage::Full => None,
         Coverage::Partial => Some(lang.pick(
             "the trace has gaps: what the agent read or ran in them could not be checked",
-            "日志有缺失：缺失部分中智能体读取或执行的内容无法核查",
+            "日志有缺失：缺失部分中代理读取或执行的内容无法核查",
         )),
         Coverage::SummaryOnly => Some(lang.pick(
             "the trace is a final message: what the agent read or ran could not be checked",
-            "日志只有最终消息：智能体读取或执行的内容无法核查",
+            "日志只有最终消息：代理读取或执行的内容无法核查",
         )),
         Coverage::Missing => Some(lang.pick(
             "there is no trace: what the agent read or ran could not be checked",
-            "没有日志：智能体读取或执行的内容无法核查",
+            "没有日志：代理读取或执行的内容无法核查",
         )),
     };
     out.extend(coverage.map(str::to_owned));
@@ -393,7 +393,7 @@ mod tests {
         assert_eq!((e.missed, e.limits), (None, vec![]));
         assert_eq!(
             explain(&m, &Policy::default(), Lang::Zh).clause,
-            "完整泄漏：复制得分 1.00 > 0.85（58 / 58），且在改动结束前取得了参考内容（第 2 条）"
+            "完整泄漏：复制分 1.00 > 0.85（58 / 58），且在改动结束前取得了参考内容（条款 2）"
         );
     }
 
@@ -420,7 +420,7 @@ mod tests {
         let zh = explain(&compared((10, 125), 125), &Policy::default(), Lang::Zh);
         assert_eq!(
             zh.missed.unwrap(),
-            "未达到第 6 条（部分一致）：补丁中的特征行比例为 0.08（10 / 125），需要至少 0.7"
+            "未达到条款 6（部分一致）：补丁中的特征行比例为 0.08（10 / 125），需要至少 0.7"
         );
     }
 
@@ -500,7 +500,7 @@ mod tests {
         assert_eq!(audit_log_word(&m, &policy), "抄袭");
         m.preapplied_lines = 5;
         assert_eq!(audit_log_word(&m, &policy), "环境问题");
-        assert_eq!(audit_log_word(&Measures::default(), &policy), "无法验证");
+        assert_eq!(audit_log_word(&Measures::default(), &policy), "无法判断");
         assert_eq!(audit_log_word(&compared((0, 9), 9), &policy), "干净");
     }
 }

@@ -56,7 +56,7 @@ pub fn reason(reason: Reason, lang: Lang) -> &'static str {
 /// What a measured number is called; for facts that hold or not, the fact as a sentence.
 pub fn fact(fact: Fact, lang: Lang) -> &'static str {
     let (en, zh) = match fact {
-        Fact::CopyScore => ("copy score", "复制得分"),
+        Fact::CopyScore => ("copy score", "复制分"),
         Fact::IdFiles => ("identical among eligible files", "可判定文件中一致的比例"),
         Fact::U => ("distinctive lines in the patch", "补丁中的特征行比例"),
         Fact::T12 => ("12-token sequences in the patch", "补丁中的 12 词序列比例"),
@@ -87,11 +87,11 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
         ),
         Fact::Admitted => (
             "the agent says that it took the reference, and nothing refutes it",
-            "智能体自述使用了参考补丁，且无反证",
+            "代理自述使用了参考补丁，且无反证",
         ),
         Fact::NotTyped => (
             "no full trace shows the agent typing the lines",
-            "没有完整日志表明这些行由智能体写出",
+            "没有完整日志表明这些行由代理写出",
         ),
         Fact::NoFullTrace => ("there is no full trace to go by", "没有完整日志可依据"),
         Fact::NoPatch => ("there is no patch", "没有补丁"),
@@ -115,7 +115,7 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
         ),
         Fact::Tampered => (
             "the agent wrote or deleted its trace or the git logs",
-            "智能体改写或删除了日志",
+            "代理改写或删除了日志",
         ),
     };
     lang.pick(en, zh)

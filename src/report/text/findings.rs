@@ -71,8 +71,8 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
     }
     if let Some(reason) = &finding.waived {
         notes.push(format!(
-            "{}: {}",
-            lang.pick("waived", "豁免"),
+            "{}{}",
+            lang.pick("waived: ", "豁免："),
             for_terminal(reason)
         ));
     }

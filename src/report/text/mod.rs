@@ -14,6 +14,7 @@ use anstyle::{AnsiColor, Style as Paint};
 use super::escape::for_terminal;
 use super::model::{AuditReport, RunReport};
 use super::phrases;
+use super::sentences;
 use super::{Lang, Report, Style};
 use crate::verdict::measures::Verdict;
 use crate::verdict::words;
@@ -170,7 +171,7 @@ fn write_flags(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::Result<(
 fn write_limits(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;
     if !run.unchecked.is_empty() {
-        let list: Vec<_> = run.unchecked.iter().map(|u| for_terminal(u)).collect();
+        let list: Vec<_> = run.unchecked.iter().map(|u| said(lang, u)).collect();
         writeln!(
             out,
             "  {DIM}{}{DIM:#}{}",
@@ -184,10 +185,15 @@ fn write_limits(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Resul
             out,
             "  {DIM}{}{DIM:#}{}",
             lang.pick("note: ", "注意："),
-            for_terminal(problem)
+            said(lang, problem)
         )?;
     }
     Ok(())
+}
+
+/// A sentence of the report in the reader's language, safe to print.
+fn said(lang: Lang, sentence: &str) -> String {
+    for_terminal(&sentences::say(lang, sentence)).into_owned()
 }
 
 fn write_summary(report: &AuditReport, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
@@ -195,24 +201,12 @@ fn write_summary(report: &AuditReport, lang: Lang, out: &mut dyn Write) -> io::R
         return Ok(());
     }
     let s = report.summary;
-    let counts = [
-        (s.invalid, lang.pick("invalid", "无效")),
-        (s.partial, lang.pick("partial", "部分泄漏")),
-        (s.inconclusive, lang.pick("inconclusive", "无法判断")),
-        (s.clean, lang.pick("clean", "干净")),
-        (s.harness, lang.pick("harness faults", "环境问题")),
-        (s.errors, lang.pick("could not be judged", "未能判断")),
-    ];
-    let words: Vec<_> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
+    let words = phrases::counts(lang, &s);
     writeln!(
         out,
-        "\n{BOLD}{} {}{BOLD:#}: {}",
-        s.runs,
-        lang.pick("runs", "次运行"),
-        words.join(", ")
+        "\n{BOLD}{}{BOLD:#}{}{}",
+        phrases::runs(lang, s.runs),
+        lang.pick(": ", "："),
+        words.join(lang.pick(", ", "，"))
     )
 }

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::{DIM, EXCERPT, more};
-use crate::provenance::model::{Exposure, Ledger};
+use crate::provenance::model::Exposure;
 use crate::report::escape::{cut, for_terminal};
 use crate::report::model::RunReport;
-use crate::report::{Lang, Style};
+use crate::report::{Lang, Style, phrases};
 
 /// Exposures shown without `--verbose`.
 const EXPOSURES_SHOWN: usize = 3;
@@ -17,7 +17,7 @@ pub(super) fn write(run: &RunReport, style: Style, out: &mut dyn Write) -> io::R
     };
     let lang = style.lang;
     if let Some(ledger) = &provenance.ledger
-        && let Some(line) = ledger_line(lang, ledger)
+        && let Some(line) = phrases::ledger(lang, ledger)
     {
         writeln!(out, "  {line}")?;
     }
@@ -31,53 +31,6 @@ pub(super) fn write(run: &RunReport, style: Style, out: &mut dyn Write) -> io::R
     }
     let what = lang.pick("exposures", "处暴露");
     more(lang, provenance.exposures.len(), shown, what, out)
-}
-
-/// "97 % of 212 added lines typed by the agent, 2 % moved inside the repository".
-fn ledger_line(lang: Lang, ledger: &Ledger) -> Option<String> {
-    let parts = [
-        (
-            ledger.authored,
-            lang.pick("typed by the agent", "由代理写出"),
-        ),
-        (
-            ledger.seen_first,
-            lang.pick("shown to it first", "先被看到"),
-        ),
-        (
-            ledger.starter,
-            lang.pick("moved inside the repository", "在仓库内移动"),
-        ),
-        (ledger.prompt, lang.pick("from the prompt", "来自提示")),
-        (
-            ledger.unseen,
-            lang.pick("in no recorded event", "没有任何事件记录"),
-        ),
-        (
-            ledger.generated,
-            lang.pick("in generated files", "属于生成文件"),
-        ),
-        (
-            ledger.unrecorded,
-            lang.pick(
-                "in edits whose content the format does not keep",
-                "所用格式不记录编辑内容",
-            ),
-        ),
-    ];
-    let total: u64 = parts.iter().map(|(count, _)| count).sum();
-    if total == 0 {
-        return None;
-    }
-    let words: Vec<_> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{:.0} % {what}", *count as f64 * 100.0 / total as f64))
-        .collect();
-    Some(match lang {
-        Lang::En => format!("of {total} added lines: {}", words.join(", ")),
-        Lang::Zh => format!("新增 {total} 行：{}", words.join("，")),
-    })
 }
 
 fn write_exposure(

@@ -63,9 +63,14 @@ pub(super) fn headline(run: &RunReport, lang: Lang, out: &mut dyn Write) -> io::
     let mentions = counting().filter(|f| f.stage == Some(Stage::Mentioned));
     let mentions = mentions.count();
     let findings = counting().count() - mentions;
-    let coverage = run.trace.as_ref().map_or("", |t| t.coverage.name());
+    let coverage = run.trace.as_ref();
+    let coverage = coverage.map_or("", |t| phrases::coverage(lang, t.coverage));
     let counts = match lang {
-        Lang::En => format!("{findings} findings, {mentions} mentions"),
+        Lang::En => format!(
+            "{}, {}",
+            phrases::number(findings as u64, "finding"),
+            phrases::number(mentions as u64, "mention")
+        ),
         Lang::Zh => format!("{findings} 条发现，{mentions} 处提及"),
     };
     let rest = match lang {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::more;
 use crate::report::escape::for_terminal;
 use crate::report::model::RunReport;
-use crate::report::{Lang, Style};
+use crate::report::{Lang, Style, phrases};
 use crate::similarity::model::{FileSimilarity, Similarity};
 
 /// Compared files shown without `--verbose`.
@@ -26,13 +26,14 @@ pub(super) fn write(
         "  {}",
         match lang {
             Lang::En => format!(
-                "{} of {} distinctive lines of the ground truth are in the patch; containment {}, Jaccard {}, 12-token grams {}, longest identical run {} lines",
+                "{} of {} of the ground truth {} in the patch; containment {}, Jaccard {}, 12-token grams {}, longest identical run {}",
                 s.u_ratio.num,
-                s.u_ratio.den,
+                phrases::number(s.u_ratio.den, "distinctive line"),
+                if s.u_ratio.num == 1 { "is" } else { "are" },
                 share(s.containment),
                 share(s.jaccard),
                 share(s.t12),
-                s.longest_run
+                phrases::number(s.longest_run, "line")
             ),
             Lang::Zh => format!(
                 "补丁含有参考的 {1} 个特征行中的 {0} 个；包含度 {2}，Jaccard {3}，12 词元组 {4}，最长一致段 {5} 行",
@@ -66,7 +67,8 @@ fn identical_files(lang: Lang, s: &Similarity) -> String {
             } else {
                 format!("{judged} of the {eligible} that are long enough to judge alone")
             };
-            format!("{same} of {all} hand-written files identical ({alone})")
+            let files = phrases::number(all, "hand-written file");
+            format!("{same} of {files} identical ({alone})")
         }
         Lang::Zh => {
             let alone = if eligible == 0 {
@@ -100,19 +102,20 @@ fn write_files(s: &Similarity, style: Style, out: &mut dyn Write) -> io::Result<
     };
     for file in files.iter().take(shown) {
         let mut line = format!(
-            "    {}  {}/{} {}, {} {}",
+            "    {}  {}/{} {}{} {}",
             for_terminal(&file.path),
             file.shared,
             file.distinctive,
             lang.pick("distinctive lines", "特征行"),
-            lang.pick("copy score", "复制分"),
+            lang.pick(", copy score", "，复制分"),
             share(file.copy_score),
         );
         if let Some(other) = file.paired_with.as_ref().filter(|p| **p != file.path) {
             line.push_str(&format!(
-                "  ({} {})",
-                lang.pick("as", "对应"),
-                for_terminal(other)
+                "{}{}{}",
+                lang.pick("  (as ", "（对应 "),
+                for_terminal(other),
+                lang.pick(")", "）")
             ));
         }
         writeln!(out, "{line}")?;
