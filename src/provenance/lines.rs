@@ -9,6 +9,7 @@ use super::model::Inputs;
 use super::needles::{MIN_BYTES, NeedleId, Needles};
 use super::paths::{PathId, Paths};
 use crate::similarity::normalise::squeeze;
+use crate::trace::event::EventId;
 
 /// A line of that many characters is evidence of a showing by itself.
 const VERY_LONG: usize = 60;
@@ -46,6 +47,8 @@ pub(super) struct Line {
     pub(super) exposed: Option<ShowingId>,
     /// The showing by which it came in, as a line of the patch.
     pub(super) seen: Option<ShowingId>,
+    /// The call whose output was the first of these showings; a better one may have taken its place.
+    pub(super) first_call: Option<EventId>,
     /// That showing was a sub-agent's report, whose own trace may follow.
     pub(super) reported: bool,
     /// A read of the tree showed it before any call could have put it there.

@@ -29,8 +29,6 @@ const MIN_LINES: usize = 3;
 #[derive(Debug)]
 pub(super) struct Showing {
     pub(super) event: EventId,
-    /// The call that it answers, or the event itself.
-    pub(super) call: EventId,
     pub(super) source: Source,
     pub(super) command: Option<String>,
 }
@@ -113,20 +111,11 @@ impl Tracker {
     /// Takes back the showings of lines that stood in the tree by then, as far as the trace tells: a
     /// format that does not keep what was written must not turn a look at the end into a copy.
     fn shown_when_done(&mut self) {
-        let Self {
-            lines,
-            changes,
-            showings,
-            ..
-        } = self;
+        let Self { lines, changes, .. } = self;
         for line in lines.all.iter_mut().filter(|l| l.in_patch) {
-            for showing in [&mut line.exposed, &mut line.seen] {
-                let call = showing
-                    .and_then(|s| showings.get(s as usize))
-                    .map(|s| s.call);
-                if call.is_some_and(|call| changes.finished_unrecorded(&line.files, call)) {
-                    *showing = None;
-                }
+            let first = line.first_call;
+            if first.is_some_and(|call| changes.finished_unrecorded(&line.files, call)) {
+                (line.exposed, line.seen) = (None, None);
             }
         }
     }
@@ -174,6 +163,7 @@ impl Tracker {
             // wrote the line.
             if line.reported && *actor != Actor::Main {
                 (line.exposed, line.seen, line.shown) = (None, None, false);
+                line.first_call = None;
             }
         }
     }
@@ -275,6 +265,7 @@ impl Tracker {
         let Ok(showing) = ShowingId::try_from(self.showings.len()) else {
             return;
         };
+        let call = event.answers.as_ref().map_or(event.id, |c| c.event);
         let mut new = false;
         for id in ids {
             let Some(line) = self.lines.get_mut(*id) else {
@@ -295,12 +286,14 @@ impl Tracker {
                 line.reported = reported;
             }
             line.shown = true;
+            if changed {
+                line.first_call.get_or_insert(call);
+            }
             new |= changed;
         }
         if new {
             self.showings.push(Showing {
                 event: event.id,
-                call: event.answers.as_ref().map_or(event.id, |c| c.event),
                 source: event.source.clone(),
                 command: event.answers.as_ref().map(|c| cut(&c.text)),
             });
