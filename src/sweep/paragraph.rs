@@ -57,17 +57,7 @@ pub fn write(sums: &Sums<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()>
                  that there was none. ",
                 listed(&nonzero(seen), lang)
             )?;
-            if let Some(lines) = sweep.smallest_gt {
-                write!(
-                    out,
-                    "The smallest ground truth has {}",
-                    number(lines, "distinctive line")
-                )?;
-                match sweep.smallest_invalid {
-                    Some(lines) => write!(out, ", the smallest behind an invalid run {lines}. ")?,
-                    None => write!(out, ". ")?,
-                }
-            }
+            smallest(sweep, lang, out)?;
             writeln!(
                 out,
                 "Audited with trace-audit {version}, policy {policy} ({policy_digest}), rules {rules}."
@@ -94,17 +84,35 @@ pub fn write(sums: &Sums<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()>
                 "可以判断的运行中，{}；没有完整日志的“干净”只表示未发现抄袭。",
                 listed(&nonzero(seen), lang)
             )?;
-            if let Some(lines) = sweep.smallest_gt {
-                write!(out, "最小的参考补丁有 {lines} 个特征行")?;
-                match sweep.smallest_invalid {
-                    Some(lines) => write!(out, "，判为无效的运行中最小的为 {lines} 行。")?,
-                    None => write!(out, "。")?,
-                }
-            }
+            smallest(sweep, lang, out)?;
             writeln!(
                 out,
                 "审计工具 trace-audit {version}，策略 {policy}（{policy_digest}），规则 {rules}。"
             )
+        }
+    }
+}
+
+/// The smallest ground truth, and the smallest behind an invalid run.
+fn smallest(sweep: &SweepSummary, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let Some(gt) = sweep.smallest_gt else {
+        return Ok(());
+    };
+    match (lang, sweep.smallest_invalid) {
+        (Lang::En, invalid) => {
+            let lines = number(gt, "distinctive line");
+            write!(out, "The smallest ground truth has {lines}")?;
+            if let Some(invalid) = invalid {
+                write!(out, ", the smallest behind an invalid run {invalid}")?;
+            }
+            write!(out, ". ")
+        }
+        (Lang::Zh, invalid) => {
+            write!(out, "最小的参考补丁有 {gt} 个特征行")?;
+            if let Some(invalid) = invalid {
+                write!(out, "，判为无效的运行中最小的为 {invalid} 行")?;
+            }
+            write!(out, "。")
         }
     }
 }

@@ -371,18 +371,20 @@ impl Records {
 
 /// What this program wrote: a report, or events. It speaks of another trace and is no evidence here.
 ///
-/// The keys of an agent's record are in neither: with them it is the record of a log, whatever else was put into it.
+/// Only a record without any other key is one: the record of an agent's log stays one, whatever was put into it.
 fn is_own_report(record: &Json<'_>) -> bool {
-    let of_agents = [
-        "type", "message", "item", "payload", "role", "content", "part", "msg",
-    ];
-    if of_agents.iter().any(|key| record.get(key).is_some()) {
+    const KEYS: &str = " schema tool runs summary sweep run path task agent prompt_variant date excluded error verdict \
+         author_label reason clause confidence causes flags trace similarity provenance measures findings inputs \
+         unchecked problems notes detail line event channel actor call ok exit_code time text ";
+    let own = |key: &str| KEYS.split(' ').any(|known| known == key);
+    let Json::Obj(members) = record else {
         return false;
-    }
+    };
     let schema = record.str("schema");
     let event = ["trace", "line", "event", "channel", "actor", "text"];
-    schema.is_some_and(|schema| schema.starts_with("trace-audit/"))
-        || event.iter().all(|key| record.get(key).is_some())
+    let is_one = schema.is_some_and(|schema| schema.starts_with("trace-audit/"))
+        || event.iter().all(|key| record.get(key).is_some());
+    is_one && members.iter().all(|(key, _)| own(key))
 }
 
 /// The bytes as text. The strict check is several times faster than the lossy one.

@@ -227,3 +227,29 @@ fn collect_pointers(value: &Value, here: String, out: &mut Vec<String>) {
     }
     out.push(here);
 }
+
+#[test]
+fn keys_of_our_report_hide_no_record_of_an_agent() {
+    for sample in samples_in(Layout::Lines) {
+        let (plain, _) = read_bytes(sample.text.as_bytes());
+        let smuggled: Vec<String> = sample
+            .lines()
+            .iter()
+            .map(|line| {
+                let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+                for key in [
+                    "schema", "trace", "line", "event", "channel", "actor", "text",
+                ] {
+                    if let Some(members) = record.as_object_mut() {
+                        members.entry(key).or_insert_with(|| "trace-audit/1".into());
+                    }
+                }
+                record.to_string()
+            })
+            .collect();
+        let (events, report) = read_bytes(smuggled.join("\n").as_bytes());
+        let problems = format!("{:?}", report.files[0].problems);
+        assert!(!problems.contains("trace-audit wrote"), "{}", sample.format);
+        assert!(events.len() >= plain.len(), "{}", sample.format);
+    }
+}
