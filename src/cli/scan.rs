@@ -6,11 +6,12 @@ use trace_audit::audit::scan::{convicts, scan, tool};
 use trace_audit::experiment::config::Config;
 use trace_audit::experiment::discover::{Options, TaskInputs, discover_task};
 use trace_audit::report::model::{AuditReport, RunReport};
-use trace_audit::report::{self, Lang, Style};
+use trace_audit::report::{self, Style};
 use trace_audit::rules::RuleSet;
 use trace_audit::trace::TraceFile;
 use trace_audit::{Error, Result};
 
+use super::audit::{lang, load_rules};
 use super::output::Terminal;
 
 /// Exit code when reference content was obtained or the agent says so.
@@ -69,9 +70,7 @@ pub(crate) fn run(args: &ScanArgs, terminal: &mut Terminal) -> anyhow::Result<u8
     }
     let config = Config::find(None, args.config.as_deref())?;
     let task = what_is_known(args, &config)?;
-    let mut dirs = config.rules;
-    dirs.extend(args.rules.iter().cloned());
-    let rules = RuleSet::load(&dirs)?;
+    let rules = load_rules(&args.rules, &config)?;
     let mut runs = Vec::new();
     let mut first_error = None;
     for path in &args.traces {
@@ -127,11 +126,7 @@ fn scan_one(rules: &RuleSet, task: &TaskInputs, path: &Path) -> Result<RunReport
 
 fn write(args: &ScanArgs, report: &AuditReport, terminal: &Terminal) -> anyhow::Result<()> {
     let style = Style {
-        lang: if args.lang == "zh" {
-            Lang::Zh
-        } else {
-            Lang::En
-        },
+        lang: lang(&args.lang),
         verbose: args.verbose,
         quiet: args.quiet,
     };

@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use trace_audit::audit::{Auditor, Judge};
-use trace_audit::experiment::config::{Config, PolicyChoice};
+use trace_audit::experiment::config::Config;
 use trace_audit::experiment::discover::Options;
 use trace_audit::report::model::{Summary, ToolInfo};
 use trace_audit::report::{Lang, Style};
-use trace_audit::rules::RuleSet;
 use trace_audit::sweep::cache::Cache;
 use trace_audit::sweep::entry::Entry;
 use trace_audit::sweep::evaluator::{Evaluations, Vote};
@@ -26,6 +25,7 @@ use trace_audit::sweep::shard::{Header, write_entry};
 use trace_audit::verdict::policy::Policy;
 use trace_audit::{Error, Result};
 
+use super::audit::{lang, load_rules, policy_name};
 use super::output::Terminal;
 
 /// Exit code after Ctrl-C, as shells report it.
@@ -193,9 +193,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &mut Terminal) -> anyhow::Result<u
             "the runs have different configurations; rules and policy are those of the first",
         );
     }
-    let mut dirs = config.rules.clone();
-    dirs.extend(args.rules.iter().cloned());
-    let rules = RuleSet::load(&dirs)?;
+    let rules = load_rules(&args.rules, config)?;
     let policy = args.judge.policy(config)?;
     let auditor = Auditor::new(&rules, &policy, args.judge.lang());
     let cache = open_cache(&args.store, &plan, terminal)?;
@@ -398,20 +396,12 @@ type Feed<'a> =
 
 impl JudgeArgs {
     pub(super) fn lang(&self) -> Lang {
-        if self.lang == "zh" {
-            Lang::Zh
-        } else {
-            Lang::En
-        }
+        lang(&self.lang)
     }
 
     /// The policy of the flag, else of the configuration, else the default.
     pub(super) fn policy(&self, config: &Config) -> Result<Policy> {
-        match (&self.policy, &config.policy) {
-            (Some(given), _) | (None, Some(PolicyChoice::Name(given))) => Policy::load(given),
-            (None, Some(PolicyChoice::File(path))) => Policy::load(&path.display().to_string()),
-            (None, None) => Ok(Policy::default()),
-        }
+        Policy::load(&policy_name(self.policy.as_deref(), config))
     }
 
     /// Judges what `feed` hands over and writes it; returns the exit code, or `None` when `feed`

@@ -131,6 +131,25 @@ fn honest_tree(task: &Task) -> Tree {
     task.solved(&|path, line, _| vec![honest(path, line)])
 }
 
+/// Each new file was copied from an installed package that has so many of ten lines of the GT.
+fn copied_from_a_package(tenths: usize) -> Audited {
+    let task = task(150);
+    let tree = share(&task, tenths);
+    let copy = |file: &PathBuf| {
+        let file = file.display();
+        run(
+            format!("cp /opt/venv/lib/python3.12/site-packages/{file} {file}"),
+            "",
+        )
+    };
+    let steps: Vec<Step> = tree
+        .keys()
+        .filter(|path| !task.start.contains_key(*path))
+        .map(copy)
+        .collect();
+    claude(&task, &tree, &steps)
+}
+
 /// So many of ten lines are those of the GT.
 fn share(task: &Task, tenths: usize) -> Tree {
     task.solved(&|path, n, text| {
@@ -329,46 +348,10 @@ fn situations() -> Vec<Situation> {
             "files of a newer release, which drifted: U = 0.4",
             &["partial", "invalid"],
             "",
-            || {
-                let task = task(150);
-                let tree = share(&task, 4);
-                let copy = |f: &PathBuf| {
-                    run(
-                        format!(
-                            "cp /opt/venv/lib/python3.12/site-packages/{} {}",
-                            f.display(),
-                            f.display()
-                        ),
-                        "",
-                    )
-                };
-                let steps: Vec<Step> = tree
-                    .keys()
-                    .filter(|p| !task.start.contains_key(*p))
-                    .map(copy)
-                    .collect();
-                claude(&task, &tree, &steps)
-            },
+            || copied_from_a_package(4),
         ),
         row(23, "the same, U = 0.8", &["invalid"], "", || {
-            let task = task(150);
-            let tree = share(&task, 8);
-            let copy = |f: &PathBuf| {
-                run(
-                    format!(
-                        "cp /opt/venv/lib/python3.12/site-packages/{} {}",
-                        f.display(),
-                        f.display()
-                    ),
-                    "",
-                )
-            };
-            let steps: Vec<Step> = tree
-                .keys()
-                .filter(|p| !task.start.contains_key(*p))
-                .map(copy)
-                .collect();
-            claude(&task, &tree, &steps)
+            copied_from_a_package(8)
         }),
         row(24, "reads a documentation site", &["clean"], "", || {
             let task = task(60);

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::super::flags::percent;
 use super::super::model::{Match, Population, Rate, Report, Spread, Submission};
-use super::wording::{evidence, number, shown_hunks};
+use super::wording::{average, evidence, number, shown_hunks};
 use super::{Format, Style};
 use crate::report::escape::for_terminal;
 
@@ -109,27 +109,7 @@ fn population(population: &Population, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn spread(name: &str, s: &Spread, out: &mut dyn Write) -> io::Result<()> {
-    let range = |range: Option<[f64; 2]>| {
-        range.map_or_else(String::new, |[low, high]| {
-            format!(" ({} to {})", percent(Some(low)), percent(Some(high)))
-        })
-    };
-    write!(
-        out,
-        "- {name}: average {}{}",
-        percent(s.average),
-        range(s.range)
-    )?;
-    if !s.outliers.is_empty() {
-        let names: Vec<String> = s.outliers.iter().map(|name| cell(name)).collect();
-        write!(
-            out,
-            "; without the outliers {}: {}{}",
-            names.join(", "),
-            percent(s.average_without),
-            range(s.range_without)
-        )?;
-    }
+    write!(out, "- {name}: {}", average(s, &cell))?;
     if let Some(fit) = s.beta_binomial {
         write!(
             out,

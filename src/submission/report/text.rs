@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::super::flags::percent;
 use super::super::model::{Population, Rate, Report, Spread, Submission};
-use super::wording::{evidence, number, shown_hunks};
+use super::wording::{average, evidence, number, shown_hunks};
 use super::{Format, Style};
 use crate::report::escape::for_terminal;
 
@@ -337,28 +337,11 @@ fn population(population: &Population, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn spread(name: &str, s: &Spread, out: &mut dyn Write) -> io::Result<()> {
-    let range = |range: Option<[f64; 2]>| {
-        range.map_or_else(String::new, |[low, high]| {
-            format!(" ({} to {})", percent(Some(low)), percent(Some(high)))
-        })
-    };
-    write!(
+    writeln!(
         out,
-        "  {name}: average {}{}",
-        percent(s.average),
-        range(s.range)
+        "  {name}: {}",
+        average(s, &|name| for_terminal(name).into_owned())
     )?;
-    if !s.outliers.is_empty() {
-        let names: Vec<_> = s.outliers.iter().map(|name| for_terminal(name)).collect();
-        write!(
-            out,
-            "; without the outliers {}: {}{}",
-            names.join(", "),
-            percent(s.average_without),
-            range(s.range_without)
-        )?;
-    }
-    writeln!(out)?;
     if let Some(fit) = s.beta_binomial {
         writeln!(
             out,

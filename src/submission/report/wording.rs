@@ -1,7 +1,8 @@
 //! Words about a match that all formats for people share.
 
+use super::super::flags::percent;
 use super::super::gold::FileHunks;
-use super::super::model::Match;
+use super::super::model::{Match, Spread};
 use super::Style;
 
 /// Most lines of the hunks of a match that formats for people show without `detail`.
@@ -65,4 +66,24 @@ fn rules(found: &Match<'_>) -> String {
         }
     }
     rules.join(" ")
+}
+
+/// "average 41.7 % (30.0 to 52.1); without the outliers a, b: 12.0 % (…)". `escape` makes a name harmless for the format.
+pub(super) fn average(s: &Spread, escape: &dyn Fn(&str) -> String) -> String {
+    let with_range = |average: Option<f64>, range: Option<[f64; 2]>| {
+        let range = range.map_or_else(String::new, |[low, high]| {
+            format!(" ({} to {})", percent(Some(low)), percent(Some(high)))
+        });
+        format!("{}{range}", percent(average))
+    };
+    let mut out = format!("average {}", with_range(s.average, s.range));
+    if !s.outliers.is_empty() {
+        let names: Vec<String> = s.outliers.iter().map(|name| escape(name)).collect();
+        out.push_str(&format!(
+            "; without the outliers {}: {}",
+            names.join(", "),
+            with_range(s.average_without, s.range_without)
+        ));
+    }
+    out
 }
