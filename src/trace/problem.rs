@@ -54,6 +54,8 @@ pub(crate) enum Problem {
     UnknownRecord,
     /// The same record again.
     Repeated,
+    /// A record that is older than the one before it.
+    OutOfOrder,
     /// The record says which record came before it, and that one is not in the file.
     MissingParent,
     /// The format is read after descriptions of it; its name.
@@ -107,6 +109,7 @@ impl Problem {
             Self::UnknownFormat => "a JSON record of no known format".into(),
             Self::UnknownRecord => "a record of a kind that this version does not know".into(),
             Self::Repeated => "a record that was there before".into(),
+            Self::OutOfOrder => "a record that is older than the one before it".into(),
             Self::MissingParent => "a record whose predecessor is not in the file".into(),
             Self::Experimental(name) => format!(
                 "the format {name} is experimental: no real log was there to check its reading against"

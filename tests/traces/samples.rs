@@ -6,7 +6,9 @@
 
 use std::path::Path;
 
+use serde_json::Value;
 use trace_audit::trace::event::Coverage;
+use trace_audit::trace::format_names;
 
 /// What some formats cannot show, or cannot show to be whole.
 const NOT_FULL: &[(&str, Coverage)] = &[
@@ -51,9 +53,44 @@ pub(crate) struct Sample {
     pub(crate) coverage: Coverage,
 }
 
+/// Where an object holds its records.
+fn items_of(format: &str) -> &'static str {
+    match format {
+        "cline" => "",
+        "inspect" => "/samples/0/messages",
+        "swe-agent" => "/trajectory",
+        "openhands" => "/history",
+        "atif" => "/steps",
+        _ => "/messages",
+    }
+}
+
 impl Sample {
     pub(crate) fn lines(&self) -> Vec<&str> {
         self.text.lines().collect()
+    }
+
+    /// Its records: lines, or the items of its object.
+    pub(crate) fn records(&self) -> Vec<String> {
+        if self.layout != Layout::Object {
+            return self.text.lines().map(str::to_owned).collect();
+        }
+        let document: Value = serde_json::from_str(&self.text).unwrap();
+        let items = document.pointer(items_of(&self.format));
+        let items = items.and_then(Value::as_array).unwrap().iter();
+        items.map(Value::to_string).collect()
+    }
+
+    /// The sample with other records.
+    pub(crate) fn with_records(&self, records: &[String]) -> String {
+        if self.layout != Layout::Object {
+            return records.join("\n");
+        }
+        let mut document: Value = serde_json::from_str(&self.text).unwrap();
+        let items = format!("[{}]", records.join(","));
+        *document.pointer_mut(items_of(&self.format)).unwrap() =
+            serde_json::from_str(&items).unwrap();
+        serde_json::to_string_pretty(&document).unwrap()
     }
 
     /// The format has a final message.
@@ -67,25 +104,29 @@ impl Sample {
     }
 }
 
-/// All samples, sorted by format.
+/// The samples of all formats, sorted by format. Fails when a format has none.
 pub(crate) fn samples() -> Vec<Sample> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/samples");
-    let mut samples: Vec<Sample> = std::fs::read_dir(dir)
-        .unwrap()
-        .map(|entry| {
-            let path = entry.unwrap().path();
-            let format = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            let layout = match path.extension().and_then(|extension| extension.to_str()) {
-                Some("jsonl") => Layout::Lines,
-                Some("json") => Layout::Object,
-                _ => Layout::Text,
-            };
+    let mut samples: Vec<Sample> = format_names()
+        .into_iter()
+        .map(|format| {
+            let endings = [
+                ("jsonl", Layout::Lines),
+                ("json", Layout::Object),
+                ("md", Layout::Text),
+                ("txt", Layout::Text),
+            ];
+            let (path, layout) = endings
+                .iter()
+                .map(|(ending, layout)| (dir.join(format!("{format}.{ending}")), *layout))
+                .find(|(path, _)| path.is_file())
+                .unwrap_or_else(|| panic!("tests/traces/samples/ has no sample of {format}"));
             let not_full = NOT_FULL.iter().find(|(name, _)| *name == format);
             Sample {
                 layout,
                 text: std::fs::read_to_string(path).unwrap(),
                 coverage: not_full.map_or(Coverage::Full, |(_, coverage)| *coverage),
-                format,
+                format: format.to_owned(),
             }
         })
         .collect();
@@ -99,14 +140,18 @@ pub(crate) fn samples_in(layout: Layout) -> Vec<Sample> {
     all.filter(|sample| sample.layout == layout).collect()
 }
 
+/// Every format has a sample and every sample is of a format.
 #[test]
 fn every_format_has_a_sample() {
-    let have: Vec<String> = samples().into_iter().map(|sample| sample.format).collect();
-    for format in trace_audit::trace::format_names() {
-        assert!(
-            have.iter().any(|name| name == format),
-            "tests/traces/samples/ has no sample of {format}"
-        );
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/samples");
+    assert_eq!(
+        std::fs::read_dir(dir).unwrap().count(),
+        samples().len(),
+        "a file in tests/traces/samples/ is no sample"
+    );
+    assert_eq!(samples().len(), format_names().len());
+    for sample in samples() {
+        assert!(sample.records().len() >= 1, "{}", sample.format);
     }
 }
 

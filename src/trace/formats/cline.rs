@@ -10,6 +10,8 @@ use crate::trace::detect::{Body, Fit};
 use crate::trace::event::{Channel, Outcome};
 use crate::trace::json::Json;
 use crate::trace::outcome;
+use crate::trace::problem::Problem;
+use crate::trace::seen::hash_of;
 use crate::trace::step::{Answer, Call, Message, Steps, What};
 use crate::trace::text::decoded;
 use crate::trace::tools;
@@ -89,6 +91,8 @@ struct Cline {
     started: bool,
     /// A call in XML waits for its result.
     waiting: bool,
+    /// Hash of the last message with texts: user and agent take turns, so the same one again is a copy.
+    last: u64,
 }
 
 impl Adapter for Cline {
@@ -112,6 +116,10 @@ impl Adapter for Cline {
         }
         let texts = blocks.iter().filter_map(|block| block.str("text"));
         let texts: Vec<&str> = texts.chain(record.str("content")).collect();
+        let hash = hash_of((assistant, &texts));
+        if std::mem::replace(&mut self.last, hash) == hash {
+            return out.push(What::Problem(Problem::Repeated));
+        }
         if assistant {
             texts.iter().for_each(|text| self.assistant(text, out));
         } else {
@@ -165,7 +173,8 @@ impl Cline {
 
     fn user(&mut self, texts: &[&str], out: &mut Steps) {
         let mut texts = texts.iter().copied();
-        if self.waiting {
+        let answers = |first: &&str| first.starts_with('[') && first.contains("] Result:");
+        if self.waiting || texts.clone().next().as_ref().is_some_and(answers) {
             self.waiting = false;
             let first = texts.next().unwrap_or_default();
             let (head, inline) = first.split_once("Result:").unwrap_or((first, ""));

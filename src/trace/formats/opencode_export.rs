@@ -38,6 +38,8 @@ struct OpencodeExport {
     session: Envelope,
     /// How the last message of the assistant ended.
     finish: String,
+    /// When the last message was begun, in milliseconds.
+    created: i64,
 }
 
 impl Adapter for OpencodeExport {
@@ -71,6 +73,7 @@ impl OpencodeExport {
         let info = record.get("info").unwrap_or(&nothing);
         let id = remembered(info.str("id").unwrap_or_default());
         self.finish.clear();
+        self.created = i64::MIN;
         self.session = Envelope {
             who: match info.str("parentID") {
                 Some(_) => Who::Child(id.clone()),
@@ -94,6 +97,12 @@ impl OpencodeExport {
                 .clone_into(&mut self.finish);
         }
         let time = info.at(&["time", "created"]);
+        if let Some(Json::Int(created)) = time {
+            if *created < self.created {
+                out.push(What::Problem(Problem::OutOfOrder));
+            }
+            self.created = self.created.max(*created);
+        }
         out.under(Envelope {
             time: match time {
                 Some(Json::Int(time)) => Some(time.to_string()),

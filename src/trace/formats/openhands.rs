@@ -62,6 +62,8 @@ struct OpenHands {
     begun: bool,
     /// The agent said that it has finished.
     finished: bool,
+    /// Number of the last event.
+    last: Option<i64>,
 }
 
 impl Adapter for OpenHands {
@@ -132,6 +134,12 @@ impl OpenHands {
 
     fn event(&mut self, event: &Json<'_>, out: &mut Steps) {
         out.under(self.envelope(event));
+        if let Some(id) = event.int("id") {
+            if self.last.is_some_and(|last| id < last) {
+                out.push(What::Problem(Problem::OutOfOrder));
+            }
+            self.last = self.last.max(Some(id));
+        }
         match (event.str("action"), event.str("observation")) {
             (Some(action), _) => self.action(action, event, out),
             (_, Some(observation)) => observed(observation, event, out),

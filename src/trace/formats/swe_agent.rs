@@ -10,6 +10,8 @@ use crate::trace::detect::{Body, Fit};
 use crate::trace::event::{Channel, EditOp, FileEdit, Outcome};
 use crate::trace::json::{self, Json};
 use crate::trace::outcome;
+use crate::trace::problem::Problem;
+use crate::trace::seen::hash_of;
 use crate::trace::shell_words;
 use crate::trace::step::{Answer, Call, Envelope, Message, Steps, What, remembered};
 use crate::trace::text::decoded;
@@ -50,6 +52,12 @@ struct SweAgent {
     told: bool,
     /// The document says how the run ended.
     ended: bool,
+    /// It says that the patch was submitted, in so many words.
+    submitted: bool,
+    /// The last step did that.
+    submits: bool,
+    /// Hash of the last step with the time that it took: another step does not take the same to the microsecond.
+    last: Option<u64>,
 }
 
 impl Adapter for SweAgent {
@@ -66,12 +74,14 @@ impl Adapter for SweAgent {
         for entry in record.list("history") {
             self.entry(entry, out);
         }
-        self.ended |= record
-            .at(&["info", "exit_status"])
-            .and_then(Json::as_str)
-            .is_some();
+        let status = record.at(&["info", "exit_status"]).and_then(Json::as_str);
+        self.ended |= status.is_some();
+        self.submitted |= status == Some("submitted");
         if out.part().ends() {
             out.push(What::TurnEnd);
+            if self.submitted && self.stepped && !self.submits {
+                out.push(What::Problem(Problem::OutOfOrder));
+            }
             if self.ended {
                 out.push(What::End);
             }
@@ -87,6 +97,9 @@ impl Adapter for SweAgent {
 
 impl SweAgent {
     fn step(&mut self, step: &Json<'_>, out: &mut Steps) {
+        if self.repeats(step) {
+            return out.push(What::Problem(Problem::Repeated));
+        }
         let stepped = std::mem::replace(&mut self.stepped, true);
         // Newer versions repeat all messages in every step.
         let query = ["query", "messages"].iter().map(|key| step.list(key));
@@ -105,6 +118,7 @@ impl SweAgent {
         let thought = step.str("thought").unwrap_or_default();
         let action = step.str("action").unwrap_or_default().trim();
         let exits = action.starts_with("exit_") && !action.contains([' ', '\n']);
+        self.submits = action == "submit";
         if action.is_empty() || exits {
             // The harness ended the run, or no action was found in the response.
             let said = step.first_str(&["response", "thought"]).unwrap_or_default();
@@ -136,6 +150,20 @@ impl SweAgent {
             outcome: outcome_of(&observation),
             text: decoded(observation),
         }));
+    }
+
+    /// True for the last step once more.
+    fn repeats(&mut self, step: &Json<'_>) -> bool {
+        let time = match step.get("execution_time") {
+            Some(Json::Float(seconds)) => seconds.to_bits(),
+            _ => {
+                self.last = None;
+                return false;
+            }
+        };
+        let texts = ["action", "observation", "response", "thought"].map(|key| step.str(key));
+        let hash = Some(hash_of((time, texts)));
+        std::mem::replace(&mut self.last, hash) == hash
     }
 
     fn entry(&mut self, entry: &Json<'_>, out: &mut Steps) {
