@@ -85,6 +85,13 @@ impl Detector {
     }
 }
 
+/// True when the record is of one format, whatever stands around it.
+pub(crate) fn is_certain(body: &Body<'_>) -> bool {
+    FORMATS
+        .iter()
+        .any(|format| (format.fit)(body) == Fit::Strong)
+}
+
 fn choose(formats: &[Format], current: Option<usize>, body: &Body<'_>) -> Option<usize> {
     let mut weak = None;
     for (index, format) in formats.iter().enumerate() {

@@ -109,46 +109,101 @@ pub(crate) fn section_ahead(bytes: &[u8], from: usize) -> Ahead {
 /// Longest key that is looked at, in bytes, with the white space behind it.
 const MAX_KEY: usize = 1024;
 
-/// The members that stand behind the section whose first item begins at `first`, as they stand, without
-/// sections; empty unless all of that is in the first [`MAX_HEAD`] bytes. It tells the format of documents
-/// whose keys were sorted.
-pub(crate) fn members_behind(bytes: &[u8], first: usize) -> String {
-    let bytes = bytes.get(..bytes.len().min(MAX_HEAD)).unwrap_or_default();
-    let mut rest = Vec::new();
-    // The section from its bracket on.
-    let Some(bracket) = bytes
-        .get(..first)
-        .and_then(|head| memchr::memrchr(b'[', head))
-    else {
-        return String::new();
-    };
-    let Scan::Done(mut at) = value_end(bytes, bracket) else {
-        return String::new();
-    };
-    while let Some(key_at) = skip(bytes, at, b", \t\r\n") {
-        if bytes.get(key_at) == Some(&b'}') {
-            return String::from_utf8(rest).unwrap_or_default();
+/// What stands behind the first section of a document. It tells the format of documents whose first key is the
+/// section, and whose they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Behind {
+    /// Its members that are no arrays, as they stand, each behind a comma. What an array holds may have happened,
+    /// and belongs where it stands.
+    pub(crate) members: String,
+    /// Its arrays in the same way; of a section its first item at most.
+    arrays: String,
+    /// A member was left out: it is too long.
+    pub(crate) cut: bool,
+    /// One of the members is the mark of an object that is one record.
+    pub(crate) is_record: bool,
+}
+
+impl Behind {
+    /// Both, for telling the format.
+    pub(crate) fn all(&self) -> String {
+        format!("{}{}", self.members, self.arrays)
+    }
+
+    /// Adds a member that is no section: its key, and the text from the key to the end of the value.
+    pub(crate) fn member(&mut self, key: &[u8], text: &[u8]) {
+        self.is_record |= key == WHOLE.as_bytes();
+        let is_array = Member::at(text, 0).is_some_and(|member| member.is_array(text));
+        let to = match is_array {
+            true => &mut self.arrays,
+            false => &mut self.members,
+        };
+        match std::str::from_utf8(text) {
+            Ok(text) if to.len() + text.len() <= MAX_HEAD => {
+                to.push(',');
+                to.push_str(text);
+            }
+            _ => self.cut |= !is_array,
         }
-        let Some(member) = Member::at(bytes, key_at) else {
-            break;
-        };
+    }
+
+    /// Adds a section.
+    pub(crate) fn section(&mut self, name: &str, first: &[u8]) {
+        let first = std::str::from_utf8(first).unwrap_or_default();
+        let fits = self.arrays.len() + first.len() <= MAX_HEAD;
+        let first = if fits { first } else { "" };
+        if self.arrays.len() <= 2 * MAX_HEAD {
+            self.arrays.push_str(&format!(",\"{name}\":[{first}]"));
+        }
+    }
+}
+
+/// What stands behind the section whose first item begins at `first`, in the document that `bytes` begin with; `None`
+/// unless all of that is in the first [`MAX_HEAD`] bytes.
+pub(crate) fn members_behind(bytes: &[u8], first: usize) -> Option<Behind> {
+    let bytes = bytes.get(..bytes.len().min(MAX_HEAD)).unwrap_or_default();
+    let mut behind = Behind::default();
+    // The section from its bracket on.
+    let bracket = memchr::memrchr(b'[', bytes.get(..first)?)?;
+    let Scan::Done(mut at) = value_end(bytes, bracket) else {
+        return None;
+    };
+    loop {
+        let key_at = skip(bytes, at, b", \t\r\n")?;
+        if bytes.get(key_at) == Some(&b'}') {
+            return Some(behind);
+        }
+        let member = Member::at(bytes, key_at)?;
         let Scan::Done(end) = value_end(bytes, member.value) else {
-            break;
+            return None;
         };
-        if !matches!(member.section(bytes), Some(Ok(_))) {
-            rest.push(b',');
-            rest.extend_from_slice(bytes.get(key_at..end).unwrap_or_default());
+        match member.section(bytes) {
+            Some(Ok((name, item))) => {
+                let item_end = match value_end(bytes, item) {
+                    Scan::Done(end) => end,
+                    _ => item,
+                };
+                behind.section(name, bytes.get(item..item_end).unwrap_or_default());
+            }
+            _ => behind.member(member.key, bytes.get(key_at..end).unwrap_or_default()),
         }
         at = end;
     }
-    String::new()
+}
+
+/// The first item of a section, which `bytes` begin with, if all of it is there.
+pub(crate) fn first_item(bytes: &[u8]) -> &[u8] {
+    match value_end(bytes, 0) {
+        Scan::Done(end) => bytes.get(..end).unwrap_or_default(),
+        _ => &[],
+    }
 }
 
 /// A member of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Member<'b> {
     /// Its name, escapes and all.
-    key: &'b [u8],
+    pub(crate) key: &'b [u8],
     /// Where its value begins.
     pub(crate) value: usize,
 }
@@ -166,6 +221,11 @@ impl<'b> Member<'b> {
             key,
             value: at + value,
         })
+    }
+
+    /// Its value is an array.
+    pub(crate) fn is_array(&self, bytes: &[u8]) -> bool {
+        bytes.get(self.value) == Some(&b'[')
     }
 
     /// For a section, its name and where its first item begins; an error when not enough was read.
@@ -228,7 +288,8 @@ fn skip(bytes: &[u8], from: usize, over: &[u8]) -> Option<usize> {
 /// The text of a part as the text of a document.
 pub(crate) fn closed(part: Part, text: &str) -> Cow<'_, str> {
     match part {
-        Part::Head => Cow::Owned(format!("{text}]}}")),
+        // Closed by [`Records`](super::records::Records), which knows what stands behind it.
+        Part::Head => Cow::Borrowed(text),
         Part::Member => Cow::Owned(format!("{{{text}}}")),
         Part::End => Cow::Borrowed("{}"),
         Part::Whole | Part::Item(_) => Cow::Borrowed(text),

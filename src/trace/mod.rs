@@ -9,6 +9,7 @@
 //! bytes ─input─> UTF-8 ─reader─> spans ─json, mend─> bodies ─detect─> adapter ─> steps ─linker─> events
 //! ```
 
+mod ahead;
 mod buffer;
 mod children;
 mod container;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::ahead::{Again, LookAhead};
 use super::coverage::{self, Facts};
 use super::event::EventSink;
 use super::formats::{self, FORMATS};
@@ -39,7 +40,14 @@ pub fn read_traces(files: &[TraceFile], sink: &mut dyn EventSink) -> Result<Trac
     for file in files {
         opened.push(open(&file.path)?);
     }
-    let mut run = Run::new(sink);
+    let again = |file: &TraceFile| -> Again<'_> {
+        let path = file.path.clone();
+        Box::new(move || match path.as_os_str() == "-" {
+            true => None,
+            false => open(&path).ok().flatten(),
+        })
+    };
+    let mut run = Run::new(sink, &again);
     for (index, file) in files.iter().enumerate() {
         if let Some(name) = child_name(&file.path) {
             run.children.entry(name).or_insert(index);
@@ -68,7 +76,8 @@ pub fn read_bytes(bytes: &[u8], format: Option<&str>, sink: &mut dyn EventSink) 
         path: "-".into(),
         label: "-".to_owned(),
     };
-    let mut run = Run::new(sink);
+    let again = |_: &TraceFile| -> Again<'_> { Box::new(move || Some(Box::new(bytes))) };
+    let mut run = Run::new(sink, &again);
     run.forced = format.and_then(|name| FORMATS.iter().position(|format| format.name == name));
     run.read(vec![(&file, Some(bytes))])
 }
@@ -90,7 +99,7 @@ pub(crate) fn read_streams<'f, R: Read>(
     files: impl IntoIterator<Item = (&'f TraceFile, Option<R>)>,
     sink: &mut dyn EventSink,
 ) -> TraceReport {
-    Run::new(sink).read(files.into_iter().collect())
+    Run::new(sink, &|_| Box::new(|| None)).read(files.into_iter().collect())
 }
 
 /// Opens a regular file, or standard input for `-`; `None` when it is something else. Pipes and devices
@@ -123,6 +132,8 @@ fn open(path: &Path) -> Result<Option<Box<dyn Read>>> {
 struct Run<'s, 'f, R> {
     linker: Linker,
     sink: &'s mut dyn EventSink,
+    /// Opens a file once more.
+    again: &'s dyn Fn(&TraceFile) -> Again<'s>,
     /// Files that were not read yet.
     waiting: Vec<Option<(&'f TraceFile, Option<R>)>>,
     /// Which of them holds the steps of which sub-agent.
@@ -179,10 +190,11 @@ impl Totals {
 }
 
 impl<'s, 'f, R: Read> Run<'s, 'f, R> {
-    fn new(sink: &'s mut dyn EventSink) -> Self {
+    fn new(sink: &'s mut dyn EventSink, again: &'s dyn Fn(&TraceFile) -> Again<'s>) -> Self {
         Self {
             linker: Linker::default(),
             sink,
+            again,
             waiting: Vec::new(),
             children: BTreeMap::new(),
             within: 0,
@@ -256,7 +268,10 @@ impl<'s, 'f, R: Read> Run<'s, 'f, R> {
             ..TraceFileReport::default()
         };
         match stream {
-            Some(stream) => self.contents(stream, &mut report),
+            Some(stream) => {
+                let ahead = LookAhead::new((self.again)(file));
+                self.contents(stream, ahead, &mut report);
+            }
             None => self.linker.problem(Problem::NotAFile, 0),
         }
         if self.within == 0 {
@@ -273,7 +288,7 @@ impl<'s, 'f, R: Read> Run<'s, 'f, R> {
     }
 
     /// Reads a file to its end, whatever is in it.
-    fn contents(&mut self, stream: R, report: &mut TraceFileReport) {
+    fn contents(&mut self, stream: R, mut ahead: LookAhead<'_>, report: &mut TraceFileReport) {
         let mut raw = Digesting::new(stream);
         let result = match input::open(&mut raw) {
             Ok(opened) => {
@@ -282,7 +297,7 @@ impl<'s, 'f, R: Read> Run<'s, 'f, R> {
                     Some(problem) => self.linker.problem(problem, 1),
                     None => {}
                 }
-                let result = self.records(opened.text, report);
+                let result = self.records(opened.text, &mut ahead, report);
                 for problem in opened.trouble.take() {
                     self.linker.problem(problem, 0);
                 }
@@ -301,11 +316,16 @@ impl<'s, 'f, R: Read> Run<'s, 'f, R> {
         }
     }
 
-    fn records(&mut self, text: impl Read, report: &mut TraceFileReport) -> io::Result<()> {
+    fn records(
+        &mut self,
+        text: impl Read,
+        ahead: &mut LookAhead<'_>,
+        report: &mut TraceFileReport,
+    ) -> io::Result<()> {
         let mut reader = Reader::new(text);
         let mut records = Records::new(self.forced);
         let result = loop {
-            match records.read_next(&mut reader, &mut self.out()) {
+            match records.read_next(&mut reader, ahead, &mut self.out()) {
                 Ok(Progress::More) => {}
                 Ok(Progress::Child(name)) => self.child(&name),
                 Ok(Progress::End) => break Ok(()),

@@ -56,6 +56,8 @@ pub(crate) enum Problem {
     Repeated,
     /// A record that is older than the one before it.
     OutOfOrder,
+    /// A document whose format shows only at its end was read as another.
+    ToldLate,
     /// The record says which record came before it, and that one is not in the file.
     MissingParent,
     /// The format is read after descriptions of it; its name.
@@ -110,6 +112,10 @@ impl Problem {
             Self::UnknownRecord => "a record of a kind that this version does not know".into(),
             Self::Repeated => "a record that was there before".into(),
             Self::OutOfOrder => "a record that is older than the one before it".into(),
+            Self::ToldLate => {
+                "a document whose format shows only at its end was read as another; name the file instead of piping it"
+                    .into()
+            }
             Self::MissingParent => "a record whose predecessor is not in the file".into(),
             Self::Experimental(name) => format!(
                 "the format {name} is experimental: no real log was there to check its reading against"

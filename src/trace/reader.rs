@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use memchr::memmem;
 
 use super::buffer::{Buffer, Piece, WINDOW};
-use super::document::{self, Ahead, Part};
+use super::document::{self, Ahead, Behind, Part};
 use super::scan::{Scan, Scanner};
 
 /// Records longer than this (in bytes) are skipped and reported.
@@ -91,7 +91,11 @@ pub(crate) struct Reader<R> {
     /// A comma was met since the last item.
     comma: bool,
     /// What stands behind its first section, when that is near enough.
-    behind: String,
+    behind: Option<Behind>,
+    /// The first item of that section, when it is near enough.
+    first_item: String,
+    /// The object that begins here is one record, whatever is in it.
+    whole: bool,
     /// Lines are given out as they are.
     verbatim: Verbatim,
     rescanned: u64,
@@ -108,7 +112,9 @@ impl<R: Read> Reader<R> {
             document: None,
             line_end: 0,
             comma: false,
-            behind: String::new(),
+            behind: None,
+            first_item: String::new(),
+            whole: false,
             verbatim: Verbatim::Off,
             rescanned: 0,
             max_record: MAX_RECORD,
@@ -121,10 +127,32 @@ impl<R: Read> Reader<R> {
         self.buffer.bytes(&span.piece)
     }
 
-    /// The members behind the first section of the document that was begun last, as far as they can
-    /// be seen from its start.
-    pub(crate) fn behind(&self) -> &str {
-        &self.behind
+    /// What stands behind the first section of the document whose head was given out last; `None` when that is
+    /// too far away to be seen.
+    pub(crate) fn behind(&mut self) -> Option<Behind> {
+        self.behind.take()
+    }
+
+    /// The first item of that section, if it is near enough to be seen.
+    pub(crate) fn first_item(&self) -> &str {
+        &self.first_item
+    }
+
+    /// Takes back the head of a document that was given out last: it is one record.
+    pub(crate) fn take_whole(&mut self, head: &Span) {
+        self.buffer.untake(&head.piece);
+        self.document = None;
+        self.whole = true;
+    }
+
+    /// The section in which the reader stands.
+    pub(crate) fn section(&self) -> Option<&'static str> {
+        self.document.and_then(|open| open.section)
+    }
+
+    /// A document was begun whose end was not met yet.
+    pub(crate) fn in_a_document(&self) -> bool {
+        self.document.is_some()
     }
 
     /// What was odd about the stream so far.
@@ -177,7 +205,9 @@ impl<R: Read> Reader<R> {
             let Some(first) = self.buffer.peek(0)? else {
                 return Ok(None);
             };
+            let whole = std::mem::take(&mut self.whole);
             return match first {
+                b'{' if whole => self.scan_value().map(Some),
                 b'{' if !apart && self.whole_line()? => Ok(Some(self.take_line())),
                 b'{' => self.value().map(Some),
                 b'[' if self.array_of_records()? => {

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 
-use super::detect::{Body, Detector};
-use super::document::{self, Part};
+use super::ahead::LookAhead;
+use super::detect::{Body, Detector, is_certain};
+use super::document::{self, Behind, Part};
 use super::event::EventSink;
 use super::formats::{Adapter, FORMATS, Generic};
 use super::json::{self, Json};
@@ -18,10 +19,17 @@ use super::step::{Envelope, Place, Step, Steps, What};
 /// The start of a document, up to its first item.
 struct Head {
     span: Span,
-    /// Closed behind the empty section.
-    text: String,
-    /// Members behind that section.
-    behind: String,
+    /// Up to its section's bracket.
+    open: String,
+    /// What stands behind that section, if it is known.
+    behind: Option<Behind>,
+}
+
+impl Head {
+    /// The document with that text as the items of its section, and that text behind it.
+    fn document(&self, items: &str, behind: &str) -> String {
+        format!("{}{items}]{behind}}}", self.open)
+    }
 }
 
 /// The records of one file on their way to the linker.
@@ -45,6 +53,11 @@ pub(crate) struct Records {
     head: Option<Head>,
     /// The format of the document whose parts are coming, if it is known.
     document: Option<usize>,
+    /// Its members were shown with its head.
+    told: bool,
+    /// Of a document that could not be looked through: what of it was met so far, to tell at its end whether it
+    /// was taken for the right format.
+    late: Option<String>,
     /// The format is text, cut into lines.
     text: bool,
 }
@@ -80,6 +93,8 @@ impl Records {
             number: 0,
             head: None,
             document: None,
+            told: false,
+            late: None,
             text: false,
         }
     }
@@ -88,6 +103,7 @@ impl Records {
     pub(crate) fn read_next(
         &mut self,
         reader: &mut Reader<impl Read>,
+        ahead: &mut LookAhead<'_>,
         out: &mut Out<'_>,
     ) -> io::Result<Progress> {
         while let Some(step) = self.queue.pop_front() {
@@ -117,6 +133,11 @@ impl Records {
             reader.take_apart(&span);
             return Ok(Progress::More);
         }
+        if span.part == Part::Head {
+            let open = text.into_owned();
+            self.head(span, open, reader, ahead, out);
+            return Ok(Progress::More);
+        }
         if matches!(text, Cow::Owned(_)) {
             out.linker.problem(Problem::NotUtf8, span.piece.line);
         }
@@ -124,11 +145,35 @@ impl Records {
             Some(Ok(value)) => self.record(&span, &Body::Json(value), out),
             _ => self.odd_record(&span, &text, out),
         }
-        if let Some(head) = self.head.as_mut().filter(|_| span.part == Part::Head) {
-            reader.behind().clone_into(&mut head.behind);
-        }
         reader.verbatim(self.text);
         Ok(Progress::More)
+    }
+
+    /// The head of a document: looks for what stands behind its section, and lets it wait for its first item.
+    fn head(
+        &mut self,
+        span: Span,
+        open: String,
+        reader: &mut Reader<impl Read>,
+        ahead: &mut LookAhead<'_>,
+        out: &mut Out<'_>,
+    ) {
+        self.open_document(None, out);
+        let mut head = Head {
+            open,
+            behind: reader.behind(),
+            span,
+        };
+        if head.behind.is_none() && !certain(&head.document(reader.first_item(), "")) {
+            head.behind = ahead.behind(head.span.piece.bytes.start);
+        }
+        if head.behind.as_ref().is_some_and(|behind| behind.is_record) {
+            return reader.take_whole(&head.span);
+        }
+        if head.open.contains(char::REPLACEMENT_CHARACTER) {
+            out.linker.problem(Problem::NotUtf8, head.span.piece.line);
+        }
+        self.head = Some(head);
     }
 
     /// Records so far.
@@ -177,15 +222,13 @@ impl Records {
 
     /// A balanced value or a part of a document, which may still be refused by the parser.
     fn value(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
-        if span.part == Part::Head {
-            self.head = Some(Head {
-                span: span.clone(),
-                text: document::closed(span.part, text).into_owned(),
-                behind: String::new(),
-            });
+        let text = document::closed(span.part, text);
+        self.note(span, &text, out);
+        let member = document::Member::at(text.as_bytes(), 1);
+        let is_array = member.is_some_and(|member| member.is_array(text.as_bytes()));
+        if span.part == Part::Member && self.told && !is_array {
             return;
         }
-        let text = document::closed(span.part, text);
         self.open_document(matches!(span.part, Part::Item(_)).then_some(&text), out);
         self.parsed(span, &text, out);
     }
@@ -218,18 +261,37 @@ impl Records {
         let Some(head) = self.head.take() else {
             return;
         };
-        let open = head.text.strip_suffix("]}").unwrap_or_default();
-        let whole = format!("{open}{}]{}}}", first.unwrap_or_default(), head.behind);
-        let mended;
-        let value = match json::parse(&whole) {
-            Ok(value) => Some(value),
-            Err(_) => {
-                mended = mend(&whole);
-                json::parse(&mended.text).ok()
+        let behind = head.behind.as_ref().map(Behind::all).unwrap_or_default();
+        let whole = head.document(first.unwrap_or_default(), &behind);
+        self.document = choose(&mut self.detector, &whole);
+        self.late = (head.behind.is_none() && !certain(&whole)).then_some(whole);
+        let told = head.behind.as_ref().filter(|behind| !behind.cut);
+        self.told = told.is_some();
+        let members = told.map(|behind| behind.members.as_str());
+        let text = head.document("", members.unwrap_or_default());
+        self.parsed(&head.span, &text, out);
+    }
+
+    /// Notes the parts of a document that could not be looked through, and says at its end what it is, if it was taken
+    /// for something else.
+    fn note(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
+        let Some(late) = &mut self.late else { return };
+        match span.part {
+            Part::Member if late.len() + text.len() <= 2 * document::MAX_HEAD => {
+                let member = text.strip_prefix('{').unwrap_or(text);
+                late.pop();
+                late.push(',');
+                late.push_str(member);
             }
-        };
-        self.document = value.and_then(|value| self.detector.choose(&Body::Json(value)));
-        self.parsed(&head.span, &head.text, out);
+            Part::End => {
+                let chosen = choose(&mut Detector::default(), late);
+                if certain(late) && chosen != self.document {
+                    out.linker.problem(Problem::ToldLate, span.piece.line);
+                }
+                self.late = None;
+            }
+            _ => {}
+        }
     }
 
     /// A value, which may be a part of a document.
@@ -367,6 +429,24 @@ impl Records {
             (true, false, _) => "text".to_owned(),
         }
     }
+}
+
+/// The format of a document, by its text.
+fn choose(detector: &mut Detector, document: &str) -> Option<usize> {
+    let mended;
+    let value = match json::parse(document) {
+        Ok(value) => Some(value),
+        Err(_) => {
+            mended = mend(document);
+            json::parse(&mended.text).ok()
+        }
+    };
+    value.and_then(|value| detector.choose(&Body::Json(value)))
+}
+
+/// A document whose format is beyond doubt.
+fn certain(document: &str) -> bool {
+    json::parse(document).is_ok_and(|value| is_certain(&Body::Json(value)))
 }
 
 /// What this program wrote: a report, or events. It speaks of another trace and is no evidence here.

@@ -12,6 +12,7 @@
 
 mod containers;
 mod damage;
+mod documents;
 mod hostile;
 mod limits;
 mod real;

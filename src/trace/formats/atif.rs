@@ -27,7 +27,12 @@ fn fit(body: &Body<'_>) -> Fit {
         return Fit::No;
     };
     let version = record.str("schema_version");
-    Fit::strong_if(version.is_some_and(|version| version.starts_with("ATIF-")))
+    // The version may stand behind a long list of steps.
+    let step = record.list("steps").first().is_some_and(|step| {
+        let source = matches!(step.str("source"), Some("system" | "user" | "agent"));
+        step.int("step_id").is_some() && source && step.get("message").is_some()
+    });
+    Fit::strong_if(version.map_or(step, |version| version.starts_with("ATIF-")))
 }
 
 #[derive(Default)]

@@ -53,12 +53,13 @@ fn fit(body: &Body<'_>) -> Fit {
         return Fit::strong_if(own && roles && record.get("messages").is_some());
     }
     let role = record.str("role");
-    let marked = role == Some("system")
-        && record
-            .str("content")
-            .is_some_and(|text| PROMPT_MARKS.iter().any(|mark| text.contains(mark)));
+    let marked = |message: &Json<'_>| {
+        let text = message.str("content").unwrap_or_default();
+        message.str("role") == Some("system") && PROMPT_MARKS.iter().any(|mark| text.contains(mark))
+    };
     match role {
-        Some(_) if marked => Fit::Strong,
+        None if record.list("messages").first().is_some_and(marked) => Fit::Strong,
+        Some(_) if marked(record) => Fit::Strong,
         Some("user" | "assistant" | "tool" | "exit") if record.str("content").is_some() => {
             Fit::Follows
         }

@@ -30,7 +30,13 @@ fn fit(body: &Body<'_>) -> Fit {
     });
     let first = record.list("messages").first();
     let messages = first.is_none_or(|first| first.has_obj("info"));
-    Fit::strong_if(session && messages && record.get("messages").is_some())
+    // The session may stand behind its messages.
+    let own = info.is_none()
+        && first.is_some_and(|first| {
+            let id = first.at(&["info", "sessionID"]).and_then(Json::as_str);
+            id.is_some() && matches!(first.get("parts"), Some(Json::Arr(_)))
+        });
+    Fit::strong_if((session && messages && record.get("messages").is_some()) || own)
 }
 
 #[derive(Default)]

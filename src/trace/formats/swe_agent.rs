@@ -33,10 +33,21 @@ fn fit(body: &Body<'_>) -> Fit {
         .iter()
         .any(|key| record.get(key).is_some());
     let own = |step: &Json<'_>| step.str("action").is_some() && step.has("observation");
-    let step = record.list("trajectory").first().is_some_and(own);
-    // The history may come first.
-    let history = record.get("trajectory").is_none()
-        && record.str("environment").is_some()
+    let first = record.list("trajectory").first();
+    let step = first.is_some_and(own);
+    // Nothing else may be in sight of a long one.
+    let around = around
+        || first.is_some_and(|step| {
+            ["thought", "response", "state"]
+                .iter()
+                .any(|key| step.has(key))
+        });
+    // The history may come first, and the first step be too long to be seen from there.
+    let others = match record.get("trajectory") {
+        Some(steps) => steps.items().is_empty() && matches!(steps, Json::Arr(_)),
+        None => record.str("environment").is_some(),
+    };
+    let history = others
         && record
             .list("history")
             .first()

@@ -29,7 +29,10 @@ impl<R: Read> Reader<R> {
     /// Gives out the head of a document: what stands in front of the first item of its section.
     pub(super) fn open_document(&mut self, name: &'static str, first: usize) -> io::Result<Span> {
         while self.buffer.unread().len() < document::MAX_HEAD && self.read_more()? {}
-        self.behind = document::members_behind(self.buffer.unread(), first);
+        let unread = self.buffer.unread();
+        self.behind = document::members_behind(unread, first);
+        let item = document::first_item(unread.get(first..).unwrap_or_default());
+        self.first_item = String::from_utf8_lossy(item).into_owned();
         self.document = Some(Open {
             section: Some(name),
             line: self.buffer.line(),
