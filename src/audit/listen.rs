@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bstr::ByteSlice;
+use bstr::{BStr, ByteSlice};
 
 use super::ears::hear;
 use super::sources::Sources;
@@ -36,6 +36,8 @@ pub(super) struct Heard {
     pub(super) coverage: Coverage,
     /// Why it is not more, in words.
     pub(super) reasons: Vec<String>,
+    /// Session logs of whatever run that lie in the run directory and were not read.
+    pub(super) unread: Vec<String>,
     /// What the rules found.
     pub(super) rules: EngineReport,
     /// Where the lines came from; `None` without a trace.
@@ -74,11 +76,13 @@ pub(super) fn listen(
         .as_ref()
         .map(|patch| added_files(patch, starter, comparison))
         .unwrap_or_default();
+    let unread = unread_sessions(inputs, sources);
     if files.is_empty() && logs.is_empty() {
         return Ok(Heard {
             trace: None,
             coverage: Coverage::Missing,
             reasons: vec!["there is no trace".to_owned()],
+            unread,
             rules: finish(engine, marks),
             provenance: None,
             trace_is_full: false,
@@ -101,19 +105,52 @@ pub(super) fn listen(
     let mut report_of_logs = read_traces(&logs, &mut shifted)?;
     let provenance = tracker.finish();
     let rules = finish(engine, marks);
-    let trace_is_full = report.coverage == Coverage::Full && rules.unclear_commands == 0;
-    let (coverage, reasons) = coverage(&report, &provenance, rules.unclear_commands);
+    let trace_is_full =
+        report.coverage == Coverage::Full && rules.unclear_commands == 0 && unread.is_empty();
+    let (mut coverage, mut reasons) = coverage(&report, &provenance, rules.unclear_commands);
+    if !unread.is_empty() {
+        coverage = coverage.min(Coverage::Partial);
+        let (count, s) = (unread.len(), if unread.len() == 1 { "" } else { "s" });
+        reasons.push(format!(
+            "{count} session log{s} in the run directory that cannot be told to be of this run, not read: {}",
+            shortened(&unread)
+        ));
+    }
     let mut trace = report;
     trace.files.append(&mut report_of_logs.files);
     Ok(Heard {
         trace: Some(trace),
         coverage,
         reasons,
+        unread,
         rules,
         provenance: Some(provenance),
         trace_is_full,
         added,
     })
+}
+
+/// The session logs that were not read, without those that the base holds as they are.
+fn unread_sessions(inputs: &RunInputs, sources: &Sources) -> Vec<String> {
+    let of_the_base = |session: &TraceInput| {
+        let tree = sources.tree()?;
+        let path = BStr::new(session.label.as_bytes());
+        tree.entries().get(path)?;
+        let size = std::fs::symlink_metadata(&session.path).ok()?.len();
+        tree.equals_file(path, &session.path, size).ok()
+    };
+    let sessions = inputs.unread_sessions.iter();
+    let sessions = sessions.filter(|session| of_the_base(session) != Some(true));
+    sessions.map(|session| session.label.clone()).collect()
+}
+
+/// The first of several names, and how many there are more.
+pub(super) fn shortened(names: &[String]) -> String {
+    let named: Vec<_> = names.iter().take(NAMED_FILES).map(String::as_str).collect();
+    match names.len().saturating_sub(NAMED_FILES) {
+        0 => named.join(", "),
+        left => format!("{} and {left} more", named.join(", ")),
+    }
 }
 
 fn trace_file(input: &TraceInput) -> TraceFile {
@@ -247,21 +284,16 @@ fn coverage(
         return (report.coverage, reasons);
     }
     let known = reasons.len();
-    let orphans: Vec<_> = provenance
+    let orphans: Vec<String> = provenance
         .unseen
         .iter()
         .filter(|unseen| unseen.event.is_none())
-        .map(|unseen| unseen.path.as_str())
+        .map(|unseen| unseen.path.clone())
         .collect();
     if !orphans.is_empty() {
-        let named: Vec<_> = orphans.iter().take(NAMED_FILES).copied().collect();
-        let more = match orphans.len().saturating_sub(NAMED_FILES) {
-            0 => String::new(),
-            left => format!(" and {left} more"),
-        };
         reasons.push(format!(
-            "no call of the trace explains the changes to {}{more}",
-            named.join(", ")
+            "no call of the trace explains the changes to {}",
+            shortened(&orphans)
         ));
     }
     if let Some(ledger) = &provenance.ledger {

@@ -197,6 +197,12 @@ fn facts(
     let prints = Prints::new(lines, &heard.added, prompt, heard.provenance.as_ref());
     let mut problems = inputs.notes.clone();
     problems.extend(sources.problems.iter().cloned());
+    if !heard.unread.is_empty() {
+        problems.push(format!(
+            "not read: {} (session logs that no id ties to a trace of this run; to read one with the others, name all of them with --trace)",
+            listen::shortened(&heard.unread)
+        ));
+    }
     problems.extend(left.iter().map(left_behind::note));
     let facts = RunFacts {
         identity: RunIdentity::new(inputs),

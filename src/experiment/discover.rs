@@ -19,6 +19,7 @@ use super::metadata::{Metadata, is_task_id};
 use super::name::RunName;
 use super::prompt::{self, BenchmarkPrompt, PromptInput};
 use super::run_check;
+use super::sessions;
 use super::task_facts::TaskFacts;
 use super::traces::{self, TraceInput};
 use super::wording::show;
@@ -71,6 +72,9 @@ pub struct RunInputs {
     pub excluded: bool,
     /// The traces, in the order in which they are read.
     pub traces: Vec<TraceInput>,
+    /// Session logs in the run directory that are no traces of this run as far as can be told, and were not read.
+    /// They may be the repository's own.
+    pub unread_sessions: Vec<TraceInput>,
     /// Names in the root of the run that are not the agent's work.
     pub root_filter: RootFilter,
     /// The GT patch; `None` when the task has none.
@@ -123,7 +127,15 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         .unwrap_or_default();
     let metadata = run.map(Metadata::read).unwrap_or_default();
     let mut notes = metadata.notes.clone();
-    let traces = find_traces(run, &name, options, config, &mut notes)?;
+    let mut traces = find_traces(run, &name, options, config, &mut notes)?;
+    let unread_sessions = match run {
+        Some(run) if options.traces.is_empty() => {
+            let found = sessions::besides(run, &traces, &config.evaluator_files, &mut notes);
+            traces.extend(found.own);
+            found.unread
+        }
+        _ => Vec::new(),
+    };
     if let Some(run) = run {
         let signs = !traces.is_empty() || has_git(run);
         run_check::require_run(run, &name, signs, options.names_a_task())?;
@@ -169,6 +181,7 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         prompt_variant: id.prompt_variant,
         date: id.date,
         traces,
+        unread_sessions,
         gt: truth.gt,
         other_gt: truth.others,
         handwritten: truth.hand_written,

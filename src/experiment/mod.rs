@@ -22,6 +22,7 @@ pub mod metadata;
 pub mod name;
 pub mod prompt;
 mod run_check;
+mod sessions;
 pub mod task_facts;
 mod toml_source;
 pub mod traces;

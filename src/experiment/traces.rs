@@ -81,7 +81,7 @@ const SESSION_NAMES: &[&str] = &[
 const PACKED: [&str; 3] = ["", ".gz", ".zst"];
 
 /// The name of a file before it was compressed.
-fn unpacked_name(name: &str) -> &str {
+pub(super) fn unpacked_name(name: &str) -> &str {
     let packed = PACKED.iter().filter(|ending| !ending.is_empty());
     packed
         .filter_map(|ending| name.strip_suffix(ending))
@@ -105,7 +105,7 @@ const SHARED_NAMES: &[&str] = &[
 const SHARED_ENDINGS: &[&str] = &[".traj", ".traj.json"];
 
 /// True for a name under which a log is taken when its content is one.
-fn is_shared_name(name: &str) -> bool {
+pub(super) fn is_shared_name(name: &str) -> bool {
     let name = unpacked_name(name);
     let ends = |ending: &&str| name.len() > ending.len() && name.ends_with(*ending);
     let session = name.starts_with("ses_") && name.ends_with(".json");
@@ -138,7 +138,7 @@ pub(crate) fn has_runner_trace(dir: &Path) -> bool {
 /// True for the names that agents give to their session files (`rollout-….jsonl`, `session-….jsonl`,
 /// `<uuid>.jsonl`), for `AGENT_run.jsonl` of runners that are not in the table, and for the usual
 /// names of a trace.
-fn is_session_name(name: &str) -> bool {
+pub(super) fn is_session_name(name: &str) -> bool {
     let name = unpacked_name(name);
     let Some(stem) = name.strip_suffix(".jsonl") else {
         return SESSION_NAMES.contains(&name) || name.ends_with(".eval");
@@ -151,7 +151,7 @@ fn is_session_name(name: &str) -> bool {
 }
 
 /// Hexadecimal digits in groups of 8, 4, 4, 4 and 12.
-fn is_uuid(text: &str) -> bool {
+pub(super) fn is_uuid(text: &str) -> bool {
     let groups: Vec<&str> = text.split('-').collect();
     groups.iter().map(|g| g.len()).eq([8, 4, 4, 4, 12])
         && groups
@@ -273,7 +273,7 @@ fn take(
 }
 
 /// The second-tier names in the root, sorted.
-fn session_names(
+pub(super) fn session_names(
     run: &RunDir,
     is_ignored: &dyn Fn(&str) -> bool,
     notes: &mut Vec<String>,
