@@ -131,7 +131,8 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
     let unread_sessions = match run {
         Some(run) if options.traces.is_empty() => {
             let found = sessions::besides(run, &traces, &config.evaluator_files, &mut notes);
-            traces.extend(found.own);
+            // When they took place is not known: what they hold must not pass for done after the end.
+            traces.splice(0..0, found.own);
             found.unread
         }
         _ => Vec::new(),

@@ -204,8 +204,8 @@ pub(crate) fn find(
     let mut found = Vec::new();
     for (name, role) in RUNNER_FILES {
         // A compressed file beside a plain one is read too: what is a copy adds nothing, and what is none must
-        // not be hidden by a harmless one.
-        for ending in PACKED {
+        // not be hidden by a harmless one. Logs are compressed when new ones take their place: it is the older.
+        for ending in PACKED.iter().rev() {
             let name = format!("{name}{ending}");
             if !is_ignored(&name) {
                 take(run, &name, *role, &mut found, notes)?;

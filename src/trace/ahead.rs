@@ -79,3 +79,53 @@ fn member(reader: &Reader<impl Read>, span: &Span, behind: &mut Behind) {
         behind.member(member.key, text);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io;
+    use std::rc::Rc;
+
+    use super::*;
+
+    /// Counts the bytes that are read.
+    struct Counting<'a>(&'a [u8], Rc<Cell<usize>>);
+
+    impl Read for Counting<'_> {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            let count = self.0.read(buf)?;
+            self.1.set(self.1.get() + count);
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn a_file_of_many_documents_is_gone_through_once() {
+        const DOCUMENTS: usize = 40;
+        let items = vec![r#"{"role":"user","content":"x"}"#; 1000].join(",\n");
+        let mut text = String::from("words\n");
+        let mut starts = Vec::new();
+        for n in 0..DOCUMENTS {
+            starts.push(text.len() as u64);
+            text.push_str(&format!(
+                "{{\"messages\":[{items}],\n\"events\":[{{\"a\":1}},{{}}],\"ids\":[1],\"platform\":\"p{n}\"}}\n"
+            ));
+        }
+        let (read, opened) = (Rc::new(Cell::new(0)), Cell::new(0));
+        let mut ahead = LookAhead::new(Box::new(|| {
+            opened.set(opened.get() + 1);
+            Some(Box::new(Counting(text.as_bytes(), Rc::clone(&read))) as Box<dyn Read>)
+        }));
+        for (n, start) in starts.iter().enumerate().filter(|(n, _)| n % 3 != 1) {
+            let behind = ahead.behind(*start).unwrap();
+            assert_eq!(behind.members, format!(",\"platform\":\"p{n}\""));
+            assert_eq!(
+                behind.all(),
+                format!("{},\"events\":[{{\"a\":1}}],\"ids\":[1]", behind.members)
+            );
+        }
+        assert_eq!(opened.get(), 1);
+        assert!(read.get() <= text.len(), "{} of {}", read.get(), text.len());
+        assert_eq!(ahead.behind(1), None, "there is no way back");
+    }
+}

@@ -6,6 +6,10 @@ use std::ops::Range;
 /// First size of the window in bytes; it grows with the longest record and never shrinks below this.
 pub(crate) const WINDOW: usize = 256 << 10;
 
+/// The window grows by half; a big one by so many bytes, or an eighth of it, at a time: what it has too much is
+/// memory all the same.
+const MAX_GROWTH: usize = 4 << 20;
+
 /// Where a piece of the stream stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
@@ -61,7 +65,8 @@ impl<R: Read> Buffer<R> {
             self.forget_read();
         }
         if self.filled == self.buf.len() {
-            self.buf.resize(self.buf.len() + self.buf.len() / 2, 0);
+            let more = (self.buf.len() / 2).min(MAX_GROWTH.max(self.buf.len() / 8));
+            self.buf.resize(self.buf.len() + more, 0);
         }
         let room = self.buf.get_mut(self.filled..).unwrap_or_default();
         let count = loop {

@@ -301,6 +301,22 @@ pub(crate) fn with_item<'a>(section: &'static str, item: Json<'a>) -> Json<'a> {
     Json::Obj(vec![(Cow::Borrowed(section), Json::Arr(vec![item]))])
 }
 
+/// The document with that item as the only one of a section.
+pub(crate) fn with_section<'a>(
+    document: Json<'a>,
+    section: &'static str,
+    item: Json<'a>,
+) -> Json<'a> {
+    match document {
+        Json::Obj(mut members) => {
+            // Of several members of one name the last one counts.
+            members.push((Cow::Borrowed(section), Json::Arr(vec![item])));
+            Json::Obj(members)
+        }
+        other => other,
+    }
+}
+
 /// A document without its sections.
 pub(crate) fn without_sections<'a>(document: &Json<'a>) -> Json<'a> {
     let others = document.members().iter();

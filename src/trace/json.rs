@@ -56,6 +56,24 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// The same value, whose strings are borrowed from this one.
+    pub(crate) fn borrowed(&self) -> Json<'_> {
+        match self {
+            Self::Null => Json::Null,
+            Self::Bool(value) => Json::Bool(*value),
+            Self::Int(number) => Json::Int(*number),
+            Self::Float(number) => Json::Float(*number),
+            Self::Str(text) => Json::Str(Cow::Borrowed(text)),
+            Self::Arr(items) => Json::Arr(items.iter().map(Json::borrowed).collect()),
+            Self::Obj(members) => {
+                let members = members.iter();
+                let members =
+                    members.map(|(name, value)| (Cow::Borrowed(name.as_ref()), value.borrowed()));
+                Json::Obj(members.collect())
+            }
+        }
+    }
+
     /// The member at the end of a path of keys.
     pub(crate) fn at(&self, path: &[&str]) -> Option<&Json<'a>> {
         path.iter().try_fold(self, |value, key| value.get(key))

@@ -229,7 +229,6 @@ impl Records {
         if span.part == Part::Member && self.told && !is_array {
             return;
         }
-        self.open_document(matches!(span.part, Part::Item(_)).then_some(&text), out);
         self.parsed(span, &text, out);
     }
 
@@ -250,21 +249,37 @@ impl Records {
                 self.json(span, value, out);
             }
             Err(_) => {
+                self.open_document(None, out);
                 out.linker.problem(Problem::Broken, span.piece.line);
                 self.record(span, &Body::Text(Cow::Borrowed(text)), out);
             }
         }
     }
 
-    /// Hands on the head of a document that waits for its first item.
-    fn open_document(&mut self, first: Option<&str>, out: &mut Out<'_>) {
+    /// Hands on the head of a document that waits for its first item, with the name of the section.
+    fn open_document(&mut self, first: Option<(&'static str, &Json<'_>)>, out: &mut Out<'_>) {
         let Some(head) = self.head.take() else {
             return;
         };
         let behind = head.behind.as_ref().map(Behind::all).unwrap_or_default();
-        let whole = head.document(first.unwrap_or_default(), &behind);
-        self.document = choose(&mut self.detector, &whole);
-        self.late = (head.behind.is_none() && !certain(&whole)).then_some(whole);
+        let text = head.document("", &behind);
+        let mended;
+        let document = match json::parse(&text) {
+            Ok(document) => Some(document),
+            Err(_) => {
+                mended = mend(&text);
+                json::parse(&mended.text).ok()
+            }
+        };
+        // The item is not copied: it may be long.
+        let whole = document.map(|document| match first {
+            Some((section, item)) => document::with_section(document, section, item.borrowed()),
+            None => document,
+        });
+        let whole = whole.map(Body::Json);
+        self.document = whole.as_ref().and_then(|whole| self.detector.choose(whole));
+        let certain = whole.as_ref().is_some_and(is_certain);
+        self.late = (head.behind.is_none() && !certain).then_some(text.clone());
         let told = head.behind.as_ref().filter(|behind| !behind.cut);
         self.told = told.is_some();
         let members = told.map(|behind| behind.members.as_str());
@@ -284,8 +299,10 @@ impl Records {
                 late.push_str(member);
             }
             Part::End => {
-                let chosen = choose(&mut Detector::default(), late);
-                if certain(late) && chosen != self.document {
+                let chosen = json::parse(late).ok().map(Body::Json);
+                let chosen = chosen.filter(is_certain);
+                let chosen = chosen.and_then(|body| Detector::default().choose(&body));
+                if chosen.is_some() && chosen != self.document {
                     out.linker.problem(Problem::ToldLate, span.piece.line);
                 }
                 self.late = None;
@@ -296,6 +313,13 @@ impl Records {
 
     /// A value, which may be a part of a document.
     fn json(&mut self, span: &Span, value: Json<'_>, out: &mut Out<'_>) {
+        self.open_document(
+            match span.part {
+                Part::Item(section) => Some((section, &value)),
+                _ => None,
+            },
+            out,
+        );
         match (span.part, self.document) {
             (Part::Whole, _) => self.record(span, &Body::Json(value), out),
             (Part::Item(section), Some(format)) => {
@@ -429,19 +453,6 @@ impl Records {
             (true, false, _) => "text".to_owned(),
         }
     }
-}
-
-/// The format of a document, by its text.
-fn choose(detector: &mut Detector, document: &str) -> Option<usize> {
-    let mended;
-    let value = match json::parse(document) {
-        Ok(value) => Some(value),
-        Err(_) => {
-            mended = mend(document);
-            json::parse(&mended.text).ok()
-        }
-    };
-    value.and_then(|value| detector.choose(&Body::Json(value)))
 }
 
 /// A document whose format is beyond doubt.

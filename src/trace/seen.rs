@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// Entries per generation. Two generations are kept, at about 24 bytes an entry.
-const GENERATION: usize = 1 << 18;
+/// Entries per generation. Two generations are kept, at 17 bytes for each slot of their tables, of which seven in
+/// eight are used: as many as fit into 2^18 slots.
+const GENERATION: usize = (1 << 18) / 8 * 7;
 
 /// Remembers the hashes of at least the last [`GENERATION`] things, each with the file in which it was
 /// first met. Only ever asked for single entries, so the order of its maps shows nowhere.

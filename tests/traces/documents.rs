@@ -10,9 +10,9 @@ use trace_audit::trace::event::{Coverage, Event};
 use crate::samples::{Layout, samples_in};
 use crate::support::{read_bytes, texts};
 
-/// A result too long for a look at the start of the file to see beyond it.
-fn long_result() -> String {
-    format!("abc Fix (#5)\n{}", "line of output\n".repeat(200 << 10))
+/// A result so long, in KiB, that a look at the start of the file does not see beyond it.
+fn long_result(size: usize) -> String {
+    format!("abc Fix (#5)\n{}", "line of output.\n".repeat(size << 6))
 }
 
 /// An object with its members in that order.
@@ -62,11 +62,11 @@ fn sorted_texts(events: &[Event]) -> Vec<String> {
     texts
 }
 
-/// Documents of every format that has them, with a long result.
-fn documents() -> Vec<(String, serde_json::Map<String, Value>)> {
+/// Documents of every format that has them, with a result of that many KiB.
+fn documents(size: usize) -> Vec<(String, serde_json::Map<String, Value>)> {
     let mut documents: Vec<(String, Value)> = Vec::new();
     for sample in samples_in(Layout::Object) {
-        let long = json!(long_result()).to_string();
+        let long = json!(long_result(size)).to_string();
         let text = sample.text.replace("abc Fix (#5)", long.trim_matches('"'));
         let value: Value = match serde_json::from_str(&text) {
             Ok(value) => value,
@@ -82,7 +82,7 @@ fn documents() -> Vec<(String, serde_json::Map<String, Value>)> {
     // Formats that are lines today and were, or also are, documents.
     let parts = json!([{"text": "Fix it"}]);
     let shell = json!({"id":"c1","name":"run_shell_command","args":{"command":"git log --all"},"status":"success",
-        "result":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":long_result()}}}]});
+        "result":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":long_result(size)}}}]});
     documents.push(("gemini-chat".to_owned(), json!({
         "sessionId": "s1", "projectHash": "p", "startTime": "2026-01-02T03:04:05Z", "lastUpdated": "2026-01-02T03:04:05Z",
         "messages": [
@@ -93,7 +93,7 @@ fn documents() -> Vec<(String, serde_json::Map<String, Value>)> {
     documents.push(("mini-swe-agent".to_owned(), json!({
         "info": {"exit_status":"Submitted","submission":"","config":{"agent":{"system_template":"x"}}},
         "messages": [{"role":"system","content":"You can use a shell."},{"role":"user","content":"Fix it"}, step,
-            {"role":"user","content":format!("<returncode>0</returncode>\n<output>\n{}</output>", long_result())},
+            {"role":"user","content":format!("<returncode>0</returncode>\n<output>\n{}</output>", long_result(size))},
             {"role":"assistant","content":"Done."}],
         "trajectory_format": "mini-swe-agent-1"})));
     documents
@@ -105,34 +105,51 @@ fn documents() -> Vec<(String, serde_json::Map<String, Value>)> {
         .collect()
 }
 
+/// Reads a document with its keys in each of these orders, of which each must read as the document does.
+fn check_orders(
+    format: &str,
+    object: &serde_json::Map<String, Value>,
+    orders: &[Vec<(&String, &Value)>],
+    wrong: &mut Vec<String>,
+) {
+    let whole = document(&object.iter().collect::<Vec<_>>(), false);
+    let (plain, plain_report) = read_bytes(whole.as_bytes());
+    assert!(
+        texts(&plain).contains(&"git log --all".to_owned()),
+        "{format}"
+    );
+    for order in orders {
+        let text = document(order, true);
+        let (events, report) = read_bytes(text.as_bytes());
+        let same = |report: &TraceReport| {
+            report.files[0].format == format
+                && (report.coverage, report.orphans)
+                    == (plain_report.coverage, plain_report.orphans)
+        };
+        if !same(&report) || sorted_texts(&events) != sorted_texts(&plain) {
+            wrong.push(format!(
+                "{format} {:?}: {} {:?} {} events of {}",
+                keys(order),
+                report.files[0].format,
+                report.reasons,
+                events.len(),
+                plain.len()
+            ));
+        }
+    }
+}
+
 #[test]
 fn the_order_of_keys_and_the_place_of_the_long_array_decide_nothing() {
     let mut wrong = Vec::new();
-    for (format, object) in documents() {
-        let whole = document(&object.iter().collect::<Vec<_>>(), false);
-        assert!(whole.len() > 3 << 20, "{format}");
-        let (plain, plain_report) = read_bytes(whole.as_bytes());
-        let commands = |events: &[Event]| texts(events).contains(&"git log --all".to_owned());
-        assert!(commands(&plain), "{format}");
-        for order in orders(&object) {
-            let text = document(&order, true);
-            let (events, report) = read_bytes(text.as_bytes());
-            let same = |report: &TraceReport| {
-                report.files[0].format == format
-                    && (report.coverage, report.orphans)
-                        == (plain_report.coverage, plain_report.orphans)
-            };
-            if !same(&report) || sorted_texts(&events) != sorted_texts(&plain) {
-                wrong.push(format!(
-                    "{format} {:?}: {} {:?} {} events of {}",
-                    keys(&order),
-                    report.files[0].format,
-                    report.reasons,
-                    events.len(),
-                    plain.len()
-                ));
-            }
-        }
+    for (format, object) in documents(1100) {
+        check_orders(&format, &object, &orders(&object), &mut wrong);
+    }
+    for (format, object) in documents(3 << 10) {
+        let orders = orders(&object);
+        let last: Vec<_> = orders.into_iter().rev().take(1).collect();
+        assert!(document(&last[0], true).len() > 3 << 20, "{format}");
+        check_orders(&format, &object, &last, &mut wrong);
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -141,7 +158,7 @@ fn the_order_of_keys_and_the_place_of_the_long_array_decide_nothing() {
 /// never taken for whole.
 #[test]
 fn what_is_told_late_on_standard_input_is_said() {
-    for (format, object) in documents() {
+    for (format, object) in documents(1100) {
         let list = object.iter().find(|(key, _)| *key == "messages");
         let Some(first) = list.filter(|_| format == "mini-swe-agent") else {
             continue;
@@ -169,7 +186,7 @@ fn what_is_told_late_on_standard_input_is_said() {
 /// The documents that hold one another's keys are told apart by what they hold.
 #[test]
 fn a_cut_document_is_still_told_by_its_items() {
-    for (format, object) in documents() {
+    for (format, object) in documents(1100) {
         let Some(first) = object.iter().find(|(key, _)| {
             ["trajectory", "history", "steps"].contains(&key.as_str())
                 || (*key == "messages" && format == "opencode-export")

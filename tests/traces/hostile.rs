@@ -253,3 +253,43 @@ fn keys_of_our_report_hide_no_record_of_an_agent() {
         assert!(events.len() >= plain.len(), "{}", sample.format);
     }
 }
+
+/// A record shaped like a report of this program is left out, but never in silence.
+#[test]
+fn what_is_left_out_as_our_own_report_is_counted() {
+    let report =
+        r#"{"schema":"trace-audit/1","verdict":"invalid","text":"git cherry-pick upstream/main"}"#;
+    let event = r#"{"trace":"t","line":1,"event":"0:1:0","channel":"command","actor":"main","text":"git cherry-pick upstream/main"}"#;
+    for sample in samples() {
+        let name = &sample.format;
+        let (plain, _) = read_bytes(sample.text.as_bytes());
+        for own in [report, event] {
+            let texts_around = match sample.layout {
+                Layout::Lines | Layout::Object => vec![
+                    format!("{own}\n{}", sample.text),
+                    format!("{}\n{own}\n", sample.text.trim_end()),
+                ],
+                // In text it is a line like any other.
+                Layout::Text => continue,
+            };
+            for text in texts_around {
+                let (events, report) = read_bytes(text.as_bytes());
+                assert_eq!(texts(&events), texts(&plain), "{name}");
+                assert_ne!(report.coverage, Coverage::Full, "{name}");
+                let problems = format!("{:?}", report.files[0].problems);
+                assert!(problems.contains("trace-audit wrote"), "{name}: {problems}");
+            }
+            if sample.layout == Layout::Object {
+                let mut records = sample.records();
+                records.insert(1, own.to_owned());
+                let (events, report) = read_bytes(sample.with_records(&records).as_bytes());
+                assert_ne!(report.coverage, Coverage::Full, "{name}, inside");
+                let commands = |events: &[trace_audit::trace::event::Event]| {
+                    let commands = events.iter().filter(|e| e.channel == Channel::Command);
+                    commands.map(|e| e.text.clone()).collect::<Vec<_>>()
+                };
+                assert_eq!(commands(&events), commands(&plain), "{name}, inside");
+            }
+        }
+    }
+}

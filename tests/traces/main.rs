@@ -10,11 +10,13 @@
     clippy::print_stdout
 )]
 
+mod beside;
 mod containers;
 mod damage;
 mod documents;
 mod hostile;
 mod limits;
+mod memory;
 mod real;
 mod samples;
 mod support;

@@ -9,6 +9,7 @@ use super::attachments::Attachments;
 use crate::trace::event::Channel;
 use crate::trace::json::Json;
 use crate::trace::outcome;
+use crate::trace::problem::Problem;
 use crate::trace::step::{Answer, Call, Steps, What};
 use crate::trace::text::{decoded, readable};
 use crate::trace::tools;
@@ -21,6 +22,11 @@ pub(super) fn read(message: &Json<'_>, texts: &Attachments<'_>, out: &mut Steps)
         "user" | "human" => Channel::Prompt,
         "tool" | "function" => {
             out.push(What::Answer(answer(message, content, texts)));
+            return false;
+        }
+        "" => {
+            out.say(Channel::Raw, readable(message), None);
+            out.push(What::Problem(Problem::UnknownRecord));
             return false;
         }
         _ => Channel::System,

@@ -96,6 +96,10 @@ impl OpencodeExport {
     fn message(&mut self, message: &Json<'_>, out: &mut Steps) {
         let nothing = Json::Null;
         let info = message.get("info").unwrap_or(&nothing);
+        if info.str("role").is_none() {
+            out.say(Channel::Raw, readable(message), None);
+            return out.push(What::Problem(Problem::UnknownRecord));
+        }
         let user = info.str("role") == Some("user");
         if !user {
             info.str("finish")

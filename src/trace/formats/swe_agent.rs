@@ -14,7 +14,7 @@ use crate::trace::problem::Problem;
 use crate::trace::seen::hash_of;
 use crate::trace::shell_words;
 use crate::trace::step::{Answer, Call, Envelope, Message, Steps, What, remembered};
-use crate::trace::text::decoded;
+use crate::trace::text::{decoded, readable};
 use crate::trace::tools;
 
 pub(crate) const FORMAT: Format = Format {
@@ -108,6 +108,10 @@ impl Adapter for SweAgent {
 
 impl SweAgent {
     fn step(&mut self, step: &Json<'_>, out: &mut Steps) {
+        if !step.has("action") && !step.has("observation") && !step.has("response") {
+            out.say(Channel::Raw, readable(step), None);
+            return out.push(What::Problem(Problem::UnknownRecord));
+        }
         if self.repeats(step) {
             return out.push(What::Problem(Problem::Repeated));
         }
