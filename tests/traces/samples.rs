@@ -188,3 +188,134 @@ fn every_format_is_documented() {
         }
     }
 }
+
+/// The cells of the table of the documentation, by format: from, prompt, reasoning, commands, outputs, edits, sub-agents,
+/// can be full.
+fn documented() -> std::collections::BTreeMap<String, Vec<String>> {
+    let docs = include_str!("../../docs/formats.md");
+    let (_, table) = docs.split_once("## What each format records").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let format = cells[0].trim_start_matches('`').split('`').next().unwrap();
+        let cells = cells[1..].iter().map(|cell| (*cell).to_owned()).collect();
+        (format.to_owned(), cells)
+    })
+    .collect()
+}
+
+const PROMPT: usize = 1;
+const REASONING: usize = 2;
+const COMMANDS: usize = 3;
+const OUTPUTS: usize = 4;
+const EDITS: usize = 5;
+const CHILDREN: usize = 6;
+const FULL: usize = 7;
+
+/// A cell that denies.
+fn denies(cell: &str) -> bool {
+    let cell = cell.trim_start_matches('*');
+    cell.starts_with("no") && !cell.starts_with("not")
+}
+
+/// What the documentation says of each format holds for its sample: what it denies is not there, and what it promises is.
+#[test]
+fn the_documentation_says_what_the_samples_show() {
+    use trace_audit::trace::event::Channel;
+    let table = documented();
+    let mut wrong = Vec::new();
+    for sample in samples() {
+        let (format, cells) = (&sample.format, &table[&sample.format]);
+        let (events, report) = crate::support::read_bytes(sample.text.as_bytes());
+        let has = |channel| events.iter().any(|event| event.channel == channel);
+        for (column, shown) in [
+            (PROMPT, has(Channel::Prompt)),
+            (COMMANDS, has(Channel::Command)),
+            (OUTPUTS, has(Channel::Output)),
+            (FULL, report.coverage == Coverage::Full),
+        ] {
+            // A small run asks no sub-agent.
+            let sometimes = cells[column].starts_with("only");
+            if denies(&cells[column]) == shown && !sometimes {
+                wrong.push(format!("{format}: {:?} and {shown}", cells[column]));
+            }
+        }
+        for (column, shown) in [
+            (REASONING, has(Channel::Reasoning)),
+            (EDITS, has(Channel::Edit)),
+        ] {
+            if denies(&cells[column]) && shown {
+                wrong.push(format!("{format}: {:?} and {shown}", cells[column]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Formats whose real files happen to hold nothing of a column that is promised: (format, column).
+const NOT_IN_REAL_FILES: &[(&str, usize)] = &[
+    ("droid", REASONING),
+    ("inspect", REASONING),
+    ("inspect", EDITS),
+    ("droid", EDITS),
+    ("grok", EDITS),
+    ("hermes", EDITS),
+    ("cursor-transcript", EDITS),
+    ("antigravity", COMMANDS),
+];
+
+/// The same for the real files, whatever is in them.
+#[test]
+fn the_documentation_says_what_real_files_show() {
+    use std::collections::BTreeMap;
+    use trace_audit::trace::event::{Actor, Channel};
+    let Some(dir) = crate::support::real_traces() else {
+        return;
+    };
+    let table = documented();
+    let mut shown: BTreeMap<String, [bool; 8]> = BTreeMap::new();
+    for entry in walkdir::WalkDir::new(dir).sort_by_file_name() {
+        let entry = entry.unwrap();
+        let small = entry.metadata().unwrap().len() < 2 << 20;
+        if !entry.file_type().is_file() || !small {
+            continue;
+        }
+        let (events, report) = crate::support::read_paths(&[entry.path().to_owned()]);
+        let columns = shown.entry(report.files[0].format.clone()).or_default();
+        for event in &events {
+            match event.channel {
+                Channel::Prompt => columns[PROMPT] = true,
+                Channel::Reasoning => columns[REASONING] = true,
+                Channel::Command => columns[COMMANDS] = true,
+                Channel::Output => columns[OUTPUTS] = true,
+                Channel::Edit => columns[EDITS] = true,
+                _ => {}
+            }
+            columns[CHILDREN] |= event.actor != Actor::Main;
+        }
+        columns[FULL] |= report.coverage == Coverage::Full;
+    }
+    let mut wrong = Vec::new();
+    for (format, cells) in &table {
+        let Some(columns) = shown.get(format) else {
+            continue;
+        };
+        for column in [PROMPT, REASONING, COMMANDS, OUTPUTS, EDITS, CHILDREN, FULL] {
+            let cell = cells.get(column).map_or("", String::as_str);
+            // A file of Codex that lists changed files has edits without what they wrote.
+            let without_content = column == EDITS && format == "codex-exec";
+            if denies(cell) && columns[column] && !without_content {
+                wrong.push(format!("{format}: {cell:?}, and a real file has it"));
+            }
+            let promised = cell.starts_with("yes") || cell.starts_with("summary");
+            let known = NOT_IN_REAL_FILES.contains(&(format.as_str(), column));
+            if promised && column < CHILDREN && columns[column] == known {
+                wrong.push(format!(
+                    "{format}: {cell:?}, and no real file has it: {known}"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -1,6 +1,6 @@
 //! Cursor, `agent-transcripts/ID/ID.jsonl` of its session store: `{"role", "message": {"content": […]}}`.
 //!
-//! Neither the results of tools nor the ids of calls are stored, and no record marks a start or an
+//! Results of tools are rarely stored, ids of calls never, and no record marks a start or an
 //! end, so such a transcript is never complete.
 
 use super::blocks::member_text;
