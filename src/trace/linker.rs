@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::children::Children;
-use super::event::{CallRef, Channel, Event, EventId, EventSink, Source};
+use super::event::{CallRef, Channel, Event, EventId, EventSink, Outcome, Source};
 use super::hold::{Counts, Hold};
 use super::open_calls::{CallName, Key, Open, OpenCalls};
 use super::problem::{Problem, Problems};
@@ -172,6 +172,8 @@ impl Linker {
             What::ChildName { call, name, calls } => {
                 self.children.named(session, &call, &name, calls);
             }
+            // Read by whoever opens files, see [`Linker::saved`].
+            What::Sidecar { .. } => {}
             What::Problem(problem) => self.problems.add(problem, place.line),
         }
     }
@@ -356,6 +358,36 @@ impl Linker {
             }
         }
         self.hold.give(event, sink);
+    }
+
+    /// The whole output of a call whose result in the trace is a part of it, from the file in which it was saved. The
+    /// model was shown the part alone.
+    pub(crate) fn saved(
+        &mut self,
+        step: &Step,
+        call: &str,
+        text: String,
+        truncated: bool,
+        sink: &mut dyn EventSink,
+    ) {
+        let session = self.session(&step.envelope.session);
+        let answered = self
+            .calls
+            .answered(&(session, CallName::Id(call.to_owned())));
+        let content = hash_of(("saved", session, call, &text));
+        if self.seen.insert(content, self.file).is_some() {
+            return;
+        }
+        let mut event = self.event(session, &step.place, &step.envelope, Channel::Output, text);
+        event.call = Some(call.to_owned());
+        event.tool = answered.as_ref().and_then(|call| call.tool.clone());
+        event.answers = answered;
+        event.model_saw = false;
+        event.outcome = Some(Outcome {
+            truncated,
+            ..Outcome::default()
+        });
+        self.hold.give_aside(event, sink);
     }
 
     fn answer(

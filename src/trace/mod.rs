@@ -36,6 +36,7 @@ mod scan;
 mod seen;
 mod sessions;
 mod shell_words;
+mod sidecar;
 mod step;
 #[cfg(test)]
 mod testing;

@@ -16,6 +16,8 @@ use super::problem::{Problem, Problems};
 use super::reader::{Oddities, Reader};
 use super::records::{Out, Progress, Records};
 use super::report::{TraceFile, TraceFileReport, TraceReport};
+use super::sidecar;
+use super::step::What;
 use crate::{Error, Result};
 
 /// Sub-agents whose files are read within one another. Deeper ones are read behind the others.
@@ -328,6 +330,13 @@ impl<'s, 'f, R: Read> Run<'s, 'f, R> {
             match records.read_next(&mut reader, ahead, &mut self.out()) {
                 Ok(Progress::More) => {}
                 Ok(Progress::Child(name)) => self.child(&name),
+                Ok(Progress::Saved(step)) => {
+                    if let What::Sidecar { call, name } = &step.what
+                        && let Some((text, cut)) = sidecar::read(&report.path, name)
+                    {
+                        self.linker.saved(&step, call, text, cut, self.sink);
+                    }
+                }
                 Ok(Progress::End) => break Ok(()),
                 Err(error) => break Err(error),
             }

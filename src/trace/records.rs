@@ -74,6 +74,8 @@ pub(crate) enum Progress {
     More,
     /// It goes on, and just named a sub-agent, whose steps may stand in a file of their own.
     Child(String),
+    /// It goes on, and the step said that an output was saved in a file of its own.
+    Saved(Box<Step>),
     /// There is nothing more.
     End,
 }
@@ -107,6 +109,9 @@ impl Records {
         out: &mut Out<'_>,
     ) -> io::Result<Progress> {
         while let Some(step) = self.queue.pop_front() {
+            if matches!(step.what, What::Sidecar { .. }) {
+                return Ok(Progress::Saved(Box::new(step)));
+            }
             let child = match &step.what {
                 What::ChildName { name, .. } => Some(name.clone()),
                 _ => None,

@@ -146,6 +146,13 @@ pub(crate) enum What {
         /// How many calls the sub-agent made, where the format says so.
         calls: Option<u64>,
     },
+    /// The whole output of that call was saved in a file of that name beside the session.
+    Sidecar {
+        /// Id of the call.
+        call: String,
+        /// Name of the file.
+        name: String,
+    },
     /// Something is wrong with the record.
     Problem(Problem),
 }

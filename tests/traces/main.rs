@@ -19,5 +19,6 @@ mod limits;
 mod memory;
 mod real;
 mod samples;
+mod sidecars;
 mod support;
 mod throughput;

@@ -7,6 +7,7 @@ use crate::trace::event::{Channel, Outcome};
 use crate::trace::json::Json;
 use crate::trace::outcome;
 use crate::trace::problem::Problem;
+use crate::trace::sidecar;
 use crate::trace::step::{Answer, Call, Message, Steps, What};
 use crate::trace::text::{decoded, readable};
 use crate::trace::tools;
@@ -142,11 +143,31 @@ pub(super) fn answer(block: &Json<'_>, around: &Around<'_, '_>, out: &mut Steps)
             });
         }
     }
+    let saved = around
+        .copy
+        .and_then(|copy| copy.str("persistedOutputPath"))
+        .or_else(|| saved_as(&text))
+        .and_then(sidecar::name_of)
+        .map(str::to_owned);
     out.push(What::Answer(Answer {
         id: block.str("tool_use_id").map(str::to_owned),
         text: decoded(text),
         outcome,
     }));
+    if let (Some(call), Some(name)) = (block.str("tool_use_id"), saved) {
+        out.push(What::Sidecar {
+            call: call.to_owned(),
+            name,
+        });
+    }
+}
+
+/// The file in which the whole of an output was saved, by the words around its preview.
+fn saved_as(text: &str) -> Option<&str> {
+    let inside = text.trim_start().strip_prefix("<persisted-output>")?;
+    let head = crate::trace::text::cut(inside, 4096);
+    let (_, path) = head.split_once("Full output saved to: ")?;
+    path.lines().next()
 }
 
 /// Flags of the structured copy.
