@@ -110,9 +110,8 @@ pub(super) fn listen(
     let (mut coverage, mut reasons) = coverage(&report, &provenance, rules.unclear_commands);
     if !unread.is_empty() {
         coverage = coverage.min(Coverage::Partial);
-        let (count, s) = (unread.len(), if unread.len() == 1 { "" } else { "s" });
         reasons.push(format!(
-            "{count} session log{s} in the run directory that cannot be told to be of this run, not read: {}",
+            "session logs in the run directory that cannot be told to be of this run were not read: {}",
             shortened(&unread)
         ));
     }

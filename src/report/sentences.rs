@@ -97,6 +97,14 @@ const SENTENCES: &[(&str, &str)] = &[
         "the steps of {} sub-agent are not in the trace: {}",
         "{0} 个子代理的步骤不在日志中：{1}",
     ),
+    (
+        "session logs in the run directory that cannot be told to be of this run were not read: {}",
+        "运行目录中有无法确定属于本次运行的会话日志，未读取：{0}",
+    ),
+    (
+        "not read: {} (session logs that no id ties to a trace of this run; to read one with the others, name all of them with --trace)",
+        "未读取：{0}（没有标识能把这些会话日志与本次运行的日志联系起来；如需一并读取，请用 --trace 逐一指定）",
+    ),
     // Notes.
     (
         "rules not used since the task's facts lack {}: {}",
@@ -196,6 +204,14 @@ const PROBLEMS: &[(&str, &str)] = &[
         "本版本不认识的记录类型",
     ),
     ("a record that was there before", "重复的记录"),
+    (
+        "a record that is older than the one before it",
+        "比前一条记录更早的记录",
+    ),
+    (
+        "a document whose format shows only at its end was read as another; name the file instead of piping it",
+        "到结尾才显出格式的文档被当作其他格式读取；请指定文件而不要用管道",
+    ),
     (
         "a record whose predecessor is not in the file",
         "前一条记录不在文件中的记录",

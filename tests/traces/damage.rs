@@ -19,9 +19,9 @@ fn is_output(event: &Event) -> bool {
 }
 
 /// Notes what does not hold, so that a test names every format for which it does not.
-fn check(wrong: &mut Vec<String>, holds: bool, what: String) {
+fn check(wrong: &mut Vec<String>, holds: bool, what: impl Into<String>) {
     if !holds {
-        wrong.push(what);
+        wrong.push(what.into());
     }
 }
 
@@ -123,11 +123,7 @@ fn doubled_records() {
             .flat_map(|record| [record.clone(), record])
             .collect();
         let (events, report) = read_bytes(sample.with_records(&doubled).as_bytes());
-        check(
-            &mut wrong,
-            report.coverage != Coverage::Full,
-            format!("{name}"),
-        );
+        check(&mut wrong, report.coverage != Coverage::Full, name.as_str());
         if TEXT_REPEATS.contains(&name.as_str()) {
             continue;
         }
@@ -185,11 +181,7 @@ fn reordered_records() {
         rotated.rotate_left(records.len() / 2);
         for order in [reversed, rotated] {
             let (_, report) = read_bytes(sample.with_records(&order).as_bytes());
-            check(
-                &mut wrong,
-                report.coverage != Coverage::Full,
-                format!("{name}"),
-            );
+            check(&mut wrong, report.coverage != Coverage::Full, name.as_str());
             if sample.layout == Layout::Lines {
                 assert_eq!(report.files[0].records, plain.files[0].records, "{name}");
             }
@@ -198,11 +190,7 @@ fn reordered_records() {
         let mut lines = sample.lines();
         lines.reverse();
         let (_, report) = read_bytes(lines.join("\n").as_bytes());
-        check(
-            &mut wrong,
-            report.coverage != Coverage::Full,
-            format!("{name}"),
-        );
+        check(&mut wrong, report.coverage != Coverage::Full, name.as_str());
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -446,7 +434,7 @@ fn one_call_five_thousand_times() {
         check(
             &mut wrong,
             report.coverage != Coverage::Full,
-            format!("{}", sample.format),
+            sample.format.as_str(),
         );
         let commands = count(&events, |event| event.channel == Channel::Command);
         if TEXT_REPEATS.contains(&sample.format.as_str()) {
@@ -477,7 +465,7 @@ fn results_without_calls() {
             check(
                 &mut wrong,
                 report.coverage != Coverage::Full,
-                format!("{format}"),
+                format.as_str(),
             );
             continue;
         }
@@ -495,7 +483,7 @@ fn results_without_calls() {
             check(
                 &mut wrong,
                 report.coverage != Coverage::Full,
-                format!("{format}"),
+                format.as_str(),
             );
         }
     }
@@ -521,7 +509,7 @@ fn calls_without_results() {
             check(
                 &mut wrong,
                 report.coverage != Coverage::Full,
-                format!("{format}"),
+                format.as_str(),
             );
         }
     }

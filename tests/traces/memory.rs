@@ -50,7 +50,7 @@ fn memory_is_bounded_whatever_the_number_of_calls() {
     let mut peaks = Vec::new();
     for from in (0..2 * TURNS).step_by(PART) {
         stdin.write_all(turns(from, PART).as_bytes()).unwrap();
-        if (from + PART) % TURNS == 0 {
+        if (from + PART).is_multiple_of(TURNS) {
             // All but what fits into the pipe was read.
             std::thread::sleep(Duration::from_millis(300));
             peaks.push(peak(child.id()).unwrap());
