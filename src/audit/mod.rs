@@ -4,8 +4,10 @@
 //! facts and policy only. That split lets facts be stored, and many runs be judged together, or again
 //! with other numbers.
 
+mod apart;
 mod ears;
 mod facts;
+mod gt_lines;
 mod harness;
 mod left_behind;
 mod listen;
@@ -26,6 +28,8 @@ use crate::report::Lang;
 use crate::report::model::{Detail, InputsInfo, RunReport, ToolInfo};
 use crate::rules::RuleSet;
 use crate::similarity::blocks::blocks;
+use crate::similarity::compare::Comparison;
+use crate::similarity::model::{DistinctiveLine, Ratio};
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
@@ -34,6 +38,7 @@ use harness::Faults;
 use listen::Heard;
 use prints::Prints;
 use reading::Reading;
+use sources::Sources;
 use starter::StarterCache;
 
 pub use facts::{FACTS_SCHEMA, RunFacts, RunIdentity};
@@ -187,6 +192,7 @@ fn facts(
     };
     if let Some(comparison) = &comparison {
         measures.take_similarity(&comparison.similarity);
+        measures.with_residue = residue(sources, comparison);
     }
     if let Some(provenance) = &heard.provenance {
         measures.take_provenance(provenance);
@@ -217,6 +223,20 @@ fn facts(
     Ok((facts, reading))
 }
 
+/// Distinctive lines of the GT in the patch or in copies that lie in the run and are no work; nothing where
+/// there is no such copy.
+fn residue(sources: &Sources, comparison: &Comparison) -> Ratio {
+    if sources.residue.is_empty() {
+        return Ratio::default();
+    }
+    let there = |line: &&DistinctiveLine| line.shared || sources.residue.contains(&line.squeezed);
+    let lines = comparison.lines.iter();
+    Ratio::new(
+        lines.filter(there).count() as u64,
+        comparison.lines.len() as u64,
+    )
+}
+
 /// Reads a run's inputs and its traces, again where the traces show what belongs to the agent's work and what
 /// does not.
 fn read(
@@ -237,7 +257,7 @@ fn read(
         reading = Reading::best(inputs, &own, starters, prompt)?;
         heard = reading.listen(inputs, rules, prompt)?;
     }
-    let faults = harness::faults(&heard, reading.comparison.as_ref());
+    let faults = harness::faults(&heard, reading.comparison.as_ref(), &reading.sources.apart);
     if !faults.copied.is_empty() {
         reading.without(inputs, &faults.copied, prompt);
         heard = reading.listen(inputs, rules, prompt)?;

@@ -235,6 +235,15 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
         parts: (m.u.den > 0).then_some(m.u),
         ..alike
     };
+    let residue = Check::above(
+        Fact::WithResidue,
+        m.with_residue.or_zero(),
+        p.same.copy_score,
+    );
+    let residue = Check {
+        parts: (m.with_residue.den > 0).then_some(m.with_residue),
+        ..residue
+    };
     let with_gt = m.gt != GtState::Absent;
     vec![
         Alternative::new(
@@ -285,6 +294,14 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
         Alternative::new(
             Reason::NoEvidence,
             [Check::at_least(Fact::NotCompared, m.not_compared, 1)],
+        ),
+        Alternative::new(
+            Reason::NoEvidence,
+            [
+                residue,
+                Check::at_least(Fact::N, m.n, p.size.small),
+                no_full_trace,
+            ],
         ),
         Alternative::new(
             Reason::TraceInconsistent,

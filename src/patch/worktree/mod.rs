@@ -5,21 +5,27 @@
 //! asked. Files are compared by content; what copying, checking out or fetching large files changes is told
 //! apart from work and counted in [`TreeFlags`].
 
+mod apart;
+mod archive;
 mod changes;
+pub(crate) mod encoding;
 mod filters;
 mod ignore;
+mod links;
 mod neutral;
 pub mod range;
 mod renames;
 pub(in crate::patch) mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 use serde::Serialize;
 
+use self::apart::kind_by_name;
 use self::changes::{Change, Comparison};
+use self::encoding::{Encoding, encoding};
 use self::filters::Filters;
 use self::walk::{FoundKind, Keep, Walked};
 use super::apply::apply;
@@ -29,13 +35,22 @@ use super::model::{FilePatch, FileStatus, Patch};
 use super::tree::{self, BaseTree, ReadError};
 use crate::Result;
 
+pub use self::apart::{Apart, ApartFile, ApartKind, apart_without_base};
+
+/// Bytes that a file may hold more than the base and the GT have there; larger ones are not compared line by line.
+/// The lines of a patch take many times their size in memory, and nobody types that much.
+pub const MAX_GROWTH: u64 = 4 << 20;
+
 /// Differences that are no work, or could not be looked at. Counts and paths, for people and tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TreeFlags {
     /// Files whose line ends were converted as a whole; compared after undoing that.
     pub line_ends: Vec<BString>,
-    /// Files that are in UTF-16 where the base has plain text; compared after decoding.
+    /// Files in an encoding that shows no line of their text (UTF-16, UTF-7) where the base has plain text;
+    /// compared after decoding.
     pub encoded: Vec<BString>,
+    /// Changed files that name an encoding which is not decoded, and its name: they were not compared.
+    pub undecoded: Vec<(BString, String)>,
     /// Files in which a checkout expanded `$Id$`; compared after undoing that.
     pub keywords: Vec<BString>,
     /// Changed files for which the `.gitattributes` of the base name a filter, which is never run: their
@@ -47,18 +62,25 @@ pub struct TreeFlags {
     pub links_copied: u64,
     /// Links that the agent made and that lead out of the run; their text is compared, they are not followed.
     pub links_outside: Vec<BString>,
+    /// Files of the GT in the place of which the agent made a link to a file in the run, itself or above them;
+    /// compared by what it leads to.
+    pub links_followed: Vec<BString>,
     /// Files that differ in their permissions only.
     pub mode_only: u64,
     /// Files and directories (each counted once) that the base's `.gitignore` files name.
     pub ignored: u64,
     /// Files of the evaluation in the root of the run that were left out.
     pub excluded: Vec<String>,
+    /// Everything that was left out, for a search.
+    pub apart: Vec<Apart>,
     /// Submodules of the base; their files are not compared unless the GT names them.
     pub submodules: u64,
     /// Directories below the root with a `.git` of their own. Their files are compared like any other.
     pub nested_repos: Vec<BString>,
-    /// Files too large to read; they count as binary.
+    /// Files too large to read, or grown by more than [`MAX_GROWTH`]; they count as binary.
     pub oversized: Vec<BString>,
+    /// Archives and compressed files that the agent left, by their first bytes. They were not opened.
+    pub archives: Vec<BString>,
     /// Files so long and so different that parts count as replaced as a whole.
     pub coarse: Vec<BString>,
     /// Sockets, pipes and devices. They were not opened.
@@ -80,6 +102,8 @@ pub struct AgentPatch {
     pub flags: TreeFlags,
     /// What could not be read, in words; each lowers the coverage.
     pub problems: Vec<String>,
+    /// Files of the patch without hunks, since they are binary or too large, and where they are.
+    pub unread: BTreeMap<BString, PathBuf>,
 }
 
 /// Compares the final tree of a run with its base.
@@ -104,10 +128,18 @@ pub fn worktree_patch(
         base: base.info.clone(),
         flags: TreeFlags::default(),
         problems: base.problems.clone(),
+        unread: BTreeMap::new(),
     };
     if let Some(tree) = &base.tree {
         let mut maker = Maker::new(root, tree.as_ref(), exclude, gt)?;
         agent.patch.files = maker.files();
+        for file in agent.patch.files.iter().filter(|f| f.binary) {
+            if let Some(found) = maker.walked.files.get(file.path())
+                && matches!(found.kind, FoundKind::File { .. })
+            {
+                agent.unread.insert(file.path().clone(), found.disk.clone());
+            }
+        }
         agent.flags = maker.flags;
         let closed = maker.walked.unreadable.iter().map(|(path, _)| path.clone());
         agent.flags.unreadable.extend(closed);
@@ -128,7 +160,16 @@ impl TreeFlags {
         };
         say(
             &self.oversized,
-            "files are too large to compare and count as binary",
+            "files are too large to compare line by line and count as binary",
+        );
+        say(
+            &self.archives,
+            "archives or compressed files were left in the work tree and not opened",
+        );
+        let undecoded: Vec<BString> = self.undecoded.iter().map(|(p, _)| p.clone()).collect();
+        say(
+            &undecoded,
+            "files declare an encoding that hides their text, and were not compared",
         );
         say(
             &self.coarse,
@@ -169,7 +210,8 @@ impl<'a> Maker<'a> {
             .map(|f| (f.path().as_bstr(), f))
             .collect();
         let mut flags = TreeFlags::default();
-        let walked = list(root, base, exclude, &gt, &mut flags)?;
+        let mut walked = list(root, base, exclude, &gt, &mut flags)?;
+        flags.links_followed = links::follow(root, &mut walked, base, &gt);
         flags.special.clone_from(&walked.special);
         Ok(Self {
             base,
@@ -211,7 +253,9 @@ impl<'a> Maker<'a> {
             return Some(file);
         }
         let path = file.path().clone();
-        let (old, new) = match (self.old_content(change), self.new_content(change)) {
+        let old = self.old_content(change);
+        let room = old.as_ref().map_or(0, |old| old.len() as u64);
+        let (old, new) = match (old, self.new_content(change, room)) {
             (Ok(old), Ok(new)) => (old, new),
             (old, new) => {
                 let too_large = [&old, &new]
@@ -227,13 +271,16 @@ impl<'a> Maker<'a> {
             }
         };
         let mut new = new;
-        // A new file is decoded too: nothing hides in another encoding.
-        let marked = new.starts_with(b"\xff\xfe") || new.starts_with(b"\xfe\xff");
-        if (file.old_path.is_some() || marked)
-            && let Some(decoded) = neutral::without_encoding(&old, &new)
-        {
-            self.flags.encoded.push(path.clone());
-            new = decoded;
+        match encoding(&old, &new) {
+            Encoding::Plain => {}
+            Encoding::Decoded(text) => {
+                self.flags.encoded.push(path.clone());
+                new = text;
+            }
+            Encoding::Unknown(name) => self.flags.undecoded.push((path.clone(), name)),
+        }
+        if archive::is_archive(&new) && !archive::is_archive(&old) {
+            self.flags.archives.push(path.clone());
         }
         if file.old_path.is_some() && file.new_path.is_some() {
             if let Some(plain) = neutral::without_keywords(&old, &new) {
@@ -277,13 +324,16 @@ impl<'a> Maker<'a> {
         }
     }
 
-    fn new_content(&self, change: &Change) -> std::result::Result<Vec<u8>, ReadError> {
+    /// The content after the change; `old` is the size of that before.
+    fn new_content(&self, change: &Change, old: u64) -> std::result::Result<Vec<u8>, ReadError> {
         let Some(path) = &change.new_path else {
             return Ok(Vec::new());
         };
         let found = self.walked.files.get(path).ok_or(ReadError::Missing)?;
+        let gt = self.gt.get(path.as_bstr());
+        let of_gt: u64 = gt.map_or(0, |gt| gt.added().map(|l| l.text.len() as u64 + 1).sum());
         if let FoundKind::File { size, .. } = found.kind
-            && size > tree::MAX_FILE_BYTES
+            && size > tree::MAX_FILE_BYTES.min(old + of_gt + MAX_GROWTH)
         {
             return Err(ReadError::TooLarge(size));
         }
@@ -336,19 +386,25 @@ fn list(
     };
     let mut ignored_dirs: BTreeSet<BString> = BTreeSet::new();
     walk::walk(root, &mut |path, is_dir| {
-        if walk::is_git(path) {
-            if let Some(dir) = path.strip_suffix(b"/.git") {
-                flags.nested_repos.push(dir.into());
+        let mut leave = |kind: ApartKind| {
+            let path = path.to_owned();
+            flags.apart.push(Apart { path, kind });
+            Keep::Skip
+        };
+        match kind_by_name(path, is_dir, exclude) {
+            Some(ApartKind::Git) => {
+                let left = leave(ApartKind::Git);
+                if let Some(dir) = path.strip_suffix(b"/.git") {
+                    flags.nested_repos.push(dir.into());
+                }
+                return left;
             }
-            return Keep::Skip;
-        }
-        if let Ok(name) = path.to_str()
-            && exclude.contains(name)
-            && (!is_dir || name.starts_with('.'))
-            && !wanted(path)
-        {
-            flags.excluded.push(name.to_owned());
-            return Keep::Skip;
+            Some(kind) if !wanted(path) => {
+                let left = leave(kind);
+                flags.excluded.push(path.to_str_lossy().into_owned());
+                return left;
+            }
+            _ => {}
         }
         let parent = path.rfind_byte(b'/').and_then(|at| path.get(..at));
         let inside = parent.is_some_and(|p| ignored_dirs.contains(p.as_bstr()));
@@ -357,7 +413,7 @@ fn list(
         }
         if !wanted(path) {
             flags.ignored += 1;
-            return Keep::Skip;
+            return leave(ApartKind::Ignored);
         }
         if is_dir {
             ignored_dirs.insert(path.to_owned());
