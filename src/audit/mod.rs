@@ -141,8 +141,54 @@ impl Judge<'_> {
     }
 }
 
-/// Reads everything that belongs to a run: a function of its inputs and the rules.
+/// Reads everything that belongs to a run: a function of its inputs and the rules. A run of which it is not
+/// certain of what task it is, is read as one of each, and the worst is taken (by the default policy, so that
+/// facts do not depend on another): the agent could have named the task.
 fn facts(
+    inputs: &RunInputs,
+    rules: &RuleSet,
+    starters: &StarterCache,
+) -> Result<(RunFacts, Reading)> {
+    let mut worst = facts_of_task(inputs, rules, starters)?;
+    if inputs.rivals.is_empty() {
+        return Ok(worst);
+    }
+    let policy = Policy::default();
+    let weight = |facts: &RunFacts| {
+        let verdict = judge(&facts.measures, &policy).verdict;
+        (verdict, facts.measures.copy_score())
+    };
+    for rival in &inputs.rivals {
+        let next = facts_of_task(rival, rules, starters)?;
+        if weight(&next.0) > weight(&worst.0) {
+            worst = next;
+        }
+    }
+    let all = std::iter::once(inputs).chain(&inputs.rivals);
+    let tasks: Vec<&str> = all.filter_map(|i| i.task.as_deref()).collect();
+    let note = format!(
+        "judged as a run of each task that it may be of ({}), by the worst: {}",
+        tasks.join(", "),
+        worst.0.identity.task.as_deref().unwrap_or_default()
+    );
+    // What the sources said stands in the notes of the first.
+    let said = inputs
+        .notes
+        .iter()
+        .find(|n| n.starts_with("the task is contradicted"));
+    worst
+        .0
+        .problems
+        .retain(|p| Some(p) != said && !p.starts_with("the task is contradicted"));
+    worst
+        .0
+        .problems
+        .splice(0..0, said.cloned().into_iter().chain([note]));
+    Ok(worst)
+}
+
+/// Reads everything that belongs to a run of one task.
+fn facts_of_task(
     inputs: &RunInputs,
     rules: &RuleSet,
     starters: &StarterCache,
@@ -172,9 +218,9 @@ fn facts(
 
     let mut measures = Measures {
         content_unrecorded,
-        // When the run's own metadata names another task than its directory, nobody knows which
-        // reference is the right one.
-        gt: if inputs.task_disputed && sources.gt.is_some() {
+        // When the run's own metadata names another task than its directory, and that one is not known, nobody
+        // knows which reference is the right one.
+        gt: if inputs.task_disputed && inputs.rivals.is_empty() && sources.gt.is_some() {
             GtState::DoesNotFit
         } else {
             sources.gt_state

@@ -81,10 +81,14 @@ impl Leak {
             base: base.map(|b| b.display().to_string()),
             ..Options::default()
         };
+        Self::audit_with(&self.bench.run(), &options)
+    }
+
+    fn audit_with(run: &Path, options: &Options) -> RunReport {
         static RULES: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::load(&[]).unwrap());
         let policy = Policy::load("default").unwrap();
         let auditor = Auditor::new(&RULES, &policy, Lang::En);
-        let inputs = discover(Some(&self.bench.run()), &options, &Config::default()).unwrap();
+        let inputs = discover(Some(run), options, &Config::default()).unwrap();
         let facts = auditor.facts(&inputs).unwrap();
         auditor.judge(&facts)
     }
@@ -597,4 +601,92 @@ fn archives_are_named() {
         .iter()
         .any(|p| p.contains("archives") && p.contains("left.bin"));
     assert!(said, "{:?}", report.problems);
+}
+
+/// A benchmark of two tasks, the run being one of the first by its name.
+fn two_tasks(leak: &Leak) -> PathBuf {
+    let root = leak.bench.dir.path().join("bench");
+    for task in ["T1", "T2"] {
+        let dir = root.join("base_repo").join(task);
+        std::fs::create_dir_all(dir.join("eval")).unwrap();
+        let copied = std::process::Command::new("cp")
+            .arg("-r")
+            .args([leak.bench.base(), dir.join("repo")])
+            .status();
+        assert!(copied.unwrap().success());
+    }
+    std::fs::copy(&leak.gt, root.join("base_repo/T1/eval/gt_diff.patch")).unwrap();
+    let other = new_file("lib/other.rs", &gt_lines("other", 120));
+    write(&root, "base_repo/T2/eval/gt_diff.patch", other);
+    let run = root.join("experiment/T1-codex-long-20310418");
+    std::fs::create_dir_all(root.join("experiment")).unwrap();
+    std::fs::rename(leak.bench.run(), &run).unwrap();
+    run
+}
+
+#[test]
+fn metadata_that_name_another_task_hide_nothing() {
+    if !super::git_available() {
+        return;
+    }
+    type Case<'a> = (&'a str, bool, &'a str, Verdict, &'a str);
+    let cases: [Case<'_>; 5] = [
+        (
+            "another task",
+            true,
+            r#"{"task_id":"T2"}"#,
+            Verdict::Invalid,
+            "judged as a run of each task that it may be of (T2, T1), by the worst: T1",
+        ),
+        (
+            "a prompt of another",
+            true,
+            r#"{"prompt_file":"/x/T2/prompts/T2-long.md"}"#,
+            Verdict::Invalid,
+            "judged as a run of each task",
+        ),
+        (
+            "no task",
+            true,
+            r#"{"task_id":"T9"}"#,
+            Verdict::Invalid,
+            "the task is contradicted",
+        ),
+        (
+            "honest, another task",
+            false,
+            r#"{"task_id":"T2"}"#,
+            Verdict::Clean,
+            "judged as a run of each task",
+        ),
+        (
+            "honest, the same",
+            false,
+            r#"{"task_id":"T1"}"#,
+            Verdict::Clean,
+            "",
+        ),
+    ];
+    for (name, leaks, metadata, want, said) in cases {
+        let leak = Leak::new();
+        if !leaks {
+            solve_otherwise(&leak.bench.run());
+        }
+        let run = two_tasks(&leak);
+        write(&run, "claude_run.jsonl", "");
+        write(&run, "run_metadata.json", metadata);
+        let report = Leak::audit_with(&run, &Options::default());
+        assert_eq!(report.verdict, Some(want), "{name}: {:?}", report.problems);
+        let all = report.problems.join("\n");
+        assert!(all.contains(said), "{name}: {all}");
+        assert_eq!(
+            report.task.as_deref(),
+            Some(if leaks || !metadata.contains("T2") {
+                "T1"
+            } else {
+                "T2"
+            }),
+            "{name}"
+        );
+    }
 }
