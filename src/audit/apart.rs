@@ -4,7 +4,7 @@
 //! A file that was moved there is the agent's work as much as one that was left in its place, and a copy of a GT
 //! file there counts as that: nobody else puts one into `.git` or `.claude`. Not so where others do: in a file
 //! of harness or evaluation (a report quotes, a log holds what was printed), where packages are installed,
-//! in a submodule, or beside a solution of the agent's own. Such copies are residue: they convict nobody,
+//! in a submodule, or in a folder of tools beside a solution of the agent's own. Such copies are residue: they convict nobody,
 //! and keep a run without a full trace from being called clean when all of the GT lies there.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,6 +66,7 @@ pub(super) fn search_apart(
     is_read: impl Fn(&str) -> bool,
 ) -> FoundApart {
     let mut search = Search {
+        patch,
         lines,
         reader: Reader::new(lines),
         have: telling_lines(patch, lines),
@@ -96,6 +97,7 @@ pub(super) fn search_apart(
 }
 
 struct Search<'a> {
+    patch: &'a Patch,
     lines: &'a GtLines,
     reader: Reader<'a>,
     /// Telling lines that the work has.
@@ -126,13 +128,27 @@ impl Search<'_> {
             ApartKind::Ignored => !is_of_a_package(&file.path),
             ApartKind::Submodule => false,
         };
-        let own = self.own.get(copied).copied().unwrap_or(0);
-        if counts && own * 2 < self.lines.size(copied) {
+        if counts && (kind != ApartKind::EvaluationDir || self.is_moved(copied, file)) {
             self.have.extend(seen.found.iter().cloned());
-            self.out.files.push(seen.whole(file.path.as_bstr()));
+            let whole = seen.whole(file.path.as_bstr(), &file.disk);
+            self.out.files.push(whole);
         } else {
             self.out.residue.extend(seen.found);
             self.residue_files.push(file.path.clone());
+        }
+    }
+
+    /// In a folder that evaluators use too: the agent has no solution of its own in the place of that GT file, or
+    /// the work speaks of the folder.
+    fn is_moved(&self, copied: usize, file: &ApartFile) -> bool {
+        let own = self.own.get(copied).copied().unwrap_or(0);
+        // An ignore file names the root of it, whoever reads code from there a place in it.
+        let folder = file.path.rsplit_once_str("/").map(|(folder, _)| folder);
+        let place = folder.filter(|folder| folder.contains(&b'/'));
+        let place = place.unwrap_or(&file.path);
+        own * 2 < self.lines.size(copied) || {
+            let mut added = self.patch.files.iter().flat_map(FilePatch::added);
+            added.any(|line| line.text.contains_str(place))
         }
     }
 

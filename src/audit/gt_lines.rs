@@ -12,8 +12,8 @@ use bstr::{BStr, BString, ByteSlice};
 
 use crate::patch::diff::{diff, is_binary};
 use crate::patch::model::{FilePatch, FileStatus, Hunk, Line, LineKind, Patch};
-use crate::patch::worktree::MAX_GROWTH;
 use crate::patch::worktree::encoding::{Encoding, encoding};
+use crate::patch::worktree::padding;
 use crate::similarity::distinctive::is_trivial;
 use crate::similarity::finder::LineFinder;
 use crate::similarity::normalise::squeeze;
@@ -27,6 +27,9 @@ const PART: usize = 4;
 
 /// Bytes of one file that are searched. The rest of a longer one is reported.
 pub(super) const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// Files up to this size are read as a whole, larger ones in a stream.
+const SMALL: u64 = 4 << 20;
 
 /// Bytes at the front of a larger file that are looked at for the encoding which it declares.
 const HEAD: u64 = 4096;
@@ -143,9 +146,9 @@ impl<'a> Reader<'a> {
         let mut file = File::open(disk)?;
         let mut seen = Seen::default();
         let mut head = Vec::new();
-        let small = size <= MAX_GROWTH;
+        let small = size <= SMALL;
         file.by_ref()
-            .take(if small { MAX_GROWTH } else { HEAD })
+            .take(if small { SMALL } else { HEAD })
             .read_to_end(&mut head)?;
         let decoded = encoding(b"", &head);
         seen.undecoded = matches!(decoded, Encoding::Unknown(_));
@@ -154,7 +157,8 @@ impl<'a> Reader<'a> {
                 head = text;
             }
             self.finder.read(head.as_slice())?;
-            seen.content = (!is_binary(&head)).then_some(head);
+            let fits = padding::cost(&head) <= padding::MAX_COST;
+            seen.content = (fits && !is_binary(&head)).then_some(head);
         } else {
             // Text in two or four bytes is read as it stands; what hides in ASCII is not.
             let wide = memchr::memchr(0, &head).is_some();
@@ -201,8 +205,17 @@ impl Seen {
             .collect()
     }
 
-    /// The same as a new file.
-    pub(super) fn whole(self, path: &BStr) -> FilePatch {
+    /// The same as a new file. A large one is read again, for what is in it besides padding.
+    pub(super) fn whole(mut self, path: &BStr, disk: &Path) -> FilePatch {
+        if self.content.is_none()
+            && let Ok(Some(content)) = padding::without_padding(disk)
+            && !is_binary(&content)
+        {
+            self.content = Some(match encoding(b"", &content) {
+                Encoding::Decoded(text) => text,
+                _ => content,
+            });
+        }
         let text = self.content.is_some();
         let hunks = self.hunks();
         FilePatch {
@@ -225,11 +238,12 @@ pub(super) struct Reread {
 }
 
 /// Gives the files of `patch` that have no hunks, for their size or for bytes that are no text, those lines of
-/// the GT that they hold. `unread` says where they are. A binary file must be a copy; a few lines may be
-/// chance there.
+/// the GT that they hold. `unread` says where they are, `large` which of them are so for their size. A binary file
+/// must be a copy; a few lines may be chance there.
 pub(super) fn reread<'p>(
     patch: &mut Patch,
     unread: impl Fn(&BStr) -> Option<&'p Path>,
+    large: &[BString],
     lines: &GtLines,
 ) -> Reread {
     let mut out = Reread::default();
@@ -249,8 +263,13 @@ pub(super) fn reread<'p>(
         if seen.cut || seen.undecoded {
             out.not_compared.insert(path.clone());
         }
-        let large = size > MAX_GROWTH;
-        if large && !seen.found.is_empty() || lines.copy_of(&seen.found).is_some() {
+        let is_text = large.contains(&path);
+        let copied = lines.copy_of(&seen.found);
+        if is_text && copied.is_none() {
+            // Lines that were split or joined are not found one by one.
+            out.not_compared.insert(path.clone());
+        }
+        if is_text && !seen.found.is_empty() || copied.is_some() {
             count += 1;
             first.get_or_insert(path);
             file.hunks = seen.hunks();

@@ -62,7 +62,8 @@ pub(super) fn search(
                 continue;
             }
         }
-        let Ok(seen) = reader.read(&dir.join(&*path.to_os_str_lossy()), size) else {
+        let disk = dir.join(&*path.to_os_str_lossy());
+        let Ok(seen) = reader.read(&disk, size) else {
             unread += 1;
             continue;
         };
@@ -73,7 +74,7 @@ pub(super) fn search(
             found.not_compared.push(path.to_string());
         }
         if is_named || lines.copy_of(&seen.found).is_some() {
-            found.patch.files.push(seen.whole(path.as_bstr()));
+            found.patch.files.push(seen.whole(path.as_bstr(), &disk));
         }
     }
     if unread > 0 {

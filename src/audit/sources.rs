@@ -201,7 +201,7 @@ impl Sources {
                 if let (Some(gt), Some(lines)) = (gt, &lines) {
                     let disk =
                         |path: &BStr| unread.get::<[u8]>(path.as_ref()).map(PathBuf::as_path);
-                    let again = reread(&mut patch, disk, lines);
+                    let again = reread(&mut patch, disk, &flags.oversized, lines);
                     self.problems.extend(again.problems);
                     let cut = &again.not_compared;
                     unseen = not_compared(gt, &flags, cut, dir, Some(tree.as_ref()));

@@ -177,13 +177,17 @@ fn link_to(run: &Path, folder: &str) {
     }
 }
 
-/// Puts something in front of and behind every line end of the leak's files.
+/// Puts something in front of and behind one of the leak's files.
 fn pad(run: &Path, size: u64, what: &str) {
-    for name in FILES {
-        let text = std::fs::read_to_string(run.join(name)).unwrap();
-        let half = usize::try_from(size).unwrap() / what.len() / 2;
-        write(run, name, format!("{0}\n{text}{0}", what.repeat(half)));
-    }
+    let text = std::fs::read_to_string(run.join(FILES[1])).unwrap();
+    let half = usize::try_from(size).unwrap() / what.len() / 2;
+    write(run, FILES[1], format!("{0}\n{text}{0}", what.repeat(half)));
+}
+
+/// Appends lines to one file of the leak.
+fn append(run: &Path, lines: impl Iterator<Item = String>) {
+    let text = std::fs::read_to_string(run.join(FILES[1])).unwrap();
+    write(run, FILES[1], text + &lines.collect::<String>());
 }
 
 /// States of what the reading of a work tree leaves out, of links, of padding and of encodings.
@@ -219,6 +223,13 @@ const HIDDEN: &[(&str, super::states::Hide)] = &[
         move_to(run, ".git/x");
         write(run, "src/fresh.rs", "include!(\"../.git/x/fresh.rs\");\n");
     }),
+    ("moved, beside a decoy that reads them from there", |run| {
+        move_to(run, ".claude/x");
+        solve_otherwise(run);
+        let decoy = std::fs::read_to_string(run.join("src/fresh.rs")).unwrap();
+        let reads = "include!(concat!(env!(\"HERE\"), \"/.claude/x/fresh.rs\"));\n";
+        write(run, "src/fresh.rs", format!("{decoy}{reads}"));
+    }),
     ("links into .git", |run| link_to(run, ".git/x")),
     ("links into .claude", |run| link_to(run, ".claude/x")),
     ("links into what is ignored", |run| link_to(run, "build/x")),
@@ -237,16 +248,34 @@ const HIDDEN: &[(&str, super::states::Hide)] = &[
         std::fs::remove_dir_all(run.join("src")).unwrap();
         std::os::unix::fs::symlink(".git/x", run.join("src")).unwrap();
     }),
-    ("padded with empty lines", |run| pad(run, 5 << 20, "\n")),
-    ("padded with NULs", |run| pad(run, 5 << 20, "\0")),
+    ("padded with empty lines", |run| pad(run, 1 << 20, "\n")),
+    ("padded with NULs", |run| pad(run, 1 << 18, "\0")),
     ("padded with comments", |run| {
-        pad(run, 5 << 20, "// nothing to see here\n")
+        pad(run, 3 << 20, "// nothing to see here\n")
+    }),
+    ("joined, and padded with comments", |run| {
+        for (name, base) in FILES.iter().zip([super::fixture::TEN, "", ""]) {
+            let text = std::fs::read_to_string(run.join(name)).unwrap();
+            let text = text.strip_prefix(base).unwrap().replace('\n', " ");
+            write(run, name, format!("{base}{text}\n"));
+        }
+        append(run, (0..120_000).map(|n| format!("// {n}\n")));
+    }),
+    ("padded with lines of code", |run| {
+        append(run, (0..120_000).map(|n| format!("a{n}\n")));
+    }),
+    ("in UTF-7, padded", |run| {
+        for name in FILES {
+            let text = std::fs::read_to_string(run.join(name)).unwrap();
+            let text = text.replace('=', "+AD0-").replace('m', "+AG0-");
+            write(run, name, format!("# coding: utf-7\n{text}"));
+        }
+        append(run, std::iter::once("\n".repeat(1 << 20)));
     }),
     ("padded by a hole", |run| {
-        for (name, size) in FILES.iter().zip([5, 5, 66]) {
-            let file = std::fs::File::options().append(true).open(run.join(name));
-            file.unwrap().set_len(size << 20).unwrap();
-        }
+        let path = run.join(FILES[1]);
+        let file = std::fs::File::options().append(true).open(path);
+        file.unwrap().set_len(66 << 20).unwrap();
     }),
     ("in two bytes, without a mark", |run| {
         for name in FILES {
@@ -335,7 +364,15 @@ fn a_full_leak_is_invalid_wherever_it_is_hidden() {
         let _ = std::fs::remove_file(run.join(".git/packed-refs"));
         let _ = std::fs::remove_dir_all(run.join(".git/logs"));
         write(&run, ".git/HEAD", "nonsense");
-        leak.assert_invalid(&format!("{name}, history unreadable"));
+        write(&run, "claude_run.jsonl", "");
+        let report = leak.audit(None);
+        assert_eq!(
+            report.verdict,
+            Some(Verdict::Invalid),
+            "{name}, history unreadable: {:?} {:?}",
+            report.reason,
+            report.problems
+        );
     }
 }
 
@@ -540,6 +577,17 @@ const HONEST: &[(&str, Verdict, super::states::Hide)] = &[
             write(run, &format!(".claude/reference/{name}"), text);
         }
     }),
+    (
+        "the reference, put beside, and ignored",
+        Verdict::Inconclusive,
+        |run| {
+            for (file, name) in ["changed", "fresh", "hidden"].iter().zip(FILES) {
+                let text = gt_lines(file, 60).join("\n");
+                write(run, &format!(".claude/reference/{name}"), text);
+            }
+            write(run, ".gitignore", "build/\n*.o\n.claude/\n");
+        },
+    ),
     ("a long file of its own", Verdict::Clean, |run| {
         let text: String = (0..200_000)
             .map(|n| format!("row {n}: measured at {}\n", n * 7))

@@ -13,6 +13,7 @@ mod filters;
 mod ignore;
 mod links;
 mod neutral;
+pub(crate) mod padding;
 pub mod range;
 mod renames;
 pub(in crate::patch) mod walk;
@@ -36,10 +37,6 @@ use super::tree::{self, BaseTree, ReadError};
 use crate::Result;
 
 pub use self::apart::{Apart, ApartFile, ApartKind, apart_without_base};
-
-/// Bytes that a file may hold more than the base and the GT have there; larger ones are not compared line by line.
-/// The lines of a patch take many times their size in memory, and nobody types that much.
-pub const MAX_GROWTH: u64 = 4 << 20;
 
 /// Differences that are no work, or could not be looked at. Counts and paths, for people and tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -77,8 +74,10 @@ pub struct TreeFlags {
     pub submodules: u64,
     /// Directories below the root with a `.git` of their own. Their files are compared like any other.
     pub nested_repos: Vec<BString>,
-    /// Files too large to read, or grown by more than [`MAX_GROWTH`]; they count as binary.
+    /// Files too large to read, or grown by more than a patch can hold (see [`padding`]); they count as binary.
     pub oversized: Vec<BString>,
+    /// Files so large that blank, repeated and comment lines were left out of the comparison.
+    pub padded: Vec<BString>,
     /// Archives and compressed files that the agent left, by their first bytes. They were not opened.
     pub archives: Vec<BString>,
     /// Files so long and so different that parts count as replaced as a whole.
@@ -163,6 +162,10 @@ impl TreeFlags {
             "files are too large to compare line by line and count as binary",
         );
         say(
+            &self.padded,
+            "files are so large that blank, repeated and comment lines were left out",
+        );
+        say(
             &self.archives,
             "archives or compressed files were left in the work tree and not opened",
         );
@@ -195,6 +198,8 @@ struct Maker<'a> {
     walked: Walked,
     flags: TreeFlags,
     effort: Effort,
+    /// What the files of the patch take so far.
+    spent: u64,
 }
 
 impl<'a> Maker<'a> {
@@ -219,6 +224,7 @@ impl<'a> Maker<'a> {
             walked,
             flags,
             effort: Effort::default(),
+            spent: 0,
         })
     }
 
@@ -254,7 +260,7 @@ impl<'a> Maker<'a> {
         }
         let path = file.path().clone();
         let old = self.old_content(change);
-        let room = old.as_ref().map_or(0, |old| old.len() as u64);
+        let room = old.as_ref().map_or(0, |old| padding::cost(old));
         let (old, new) = match (old, self.new_content(change, room)) {
             (Ok(old), Ok(new)) => (old, new),
             (old, new) => {
@@ -313,6 +319,13 @@ impl<'a> Maker<'a> {
             if self.effort.coarse {
                 self.flags.coarse.push(file.path().clone());
             }
+            let lines = file.hunks.iter().flat_map(|h| &h.lines);
+            self.spent += padding::cost_of(lines.map(|l| l.text.len()));
+            if self.spent > padding::MAX_TOTAL_COST {
+                self.flags.oversized.push(path);
+                file.binary = true;
+                file.hunks = Vec::new();
+            }
         }
         Some(file)
     }
@@ -324,20 +337,36 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The content after the change; `old` is the size of that before.
-    fn new_content(&self, change: &Change, old: u64) -> std::result::Result<Vec<u8>, ReadError> {
+    /// The content after the change; `old` is what that before takes in a patch.
+    fn new_content(
+        &mut self,
+        change: &Change,
+        old: u64,
+    ) -> std::result::Result<Vec<u8>, ReadError> {
         let Some(path) = &change.new_path else {
             return Ok(Vec::new());
         };
         let found = self.walked.files.get(path).ok_or(ReadError::Missing)?;
+        let FoundKind::File { size, .. } = found.kind else {
+            return found.read();
+        };
         let gt = self.gt.get(path.as_bstr());
-        let of_gt: u64 = gt.map_or(0, |gt| gt.added().map(|l| l.text.len() as u64 + 1).sum());
-        if let FoundKind::File { size, .. } = found.kind
-            && size > tree::MAX_FILE_BYTES.min(old + of_gt + MAX_GROWTH)
-        {
-            return Err(ReadError::TooLarge(size));
+        let of_gt = gt.map_or(0, |gt| padding::cost_of(gt.added().map(|l| l.text.len())));
+        let limit = old + of_gt + padding::MAX_COST;
+        if size <= limit.min(tree::MAX_FILE_BYTES) {
+            let content = found.read()?;
+            if padding::cost(&content) <= limit {
+                return Ok(content);
+            }
         }
-        found.read()
+        match padding::without_padding(&found.disk) {
+            Ok(Some(content)) => {
+                self.flags.padded.push(path.clone());
+                Ok(content)
+            }
+            Ok(None) => Err(ReadError::TooLarge(size)),
+            Err(error) => Err(ReadError::Unreadable(error.to_string())),
+        }
     }
 
     /// Takes the hunks of the GT when they turn the base into exactly this content.
