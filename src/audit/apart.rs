@@ -210,5 +210,5 @@ fn own_sizes(patch: &Patch, gt: &Patch) -> Vec<usize> {
         lines.len()
     };
     let sizes = gt.files.iter().map(|file| by_path.get(file.path()));
-    sizes.map(|file| file.map_or(0, |f| size(f))).collect()
+    sizes.map(|file| file.map_or(0, &size)).collect()
 }
