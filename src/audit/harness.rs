@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use super::listen::Heard;
 use crate::patch::model::Patch;
 use crate::provenance::model::Provenance;
+use crate::rules::finding::{Finding, Kind, Stage};
 use crate::similarity::compare::Comparison;
 use crate::similarity::testpath::is_test;
 
@@ -23,15 +24,39 @@ pub(super) struct Faults {
     pub(super) copied: BTreeSet<String>,
 }
 
-/// Looks for changes that the agent did not make.
-pub(super) fn faults(heard: &Heard, comparison: Option<&Comparison>) -> Faults {
+/// Looks for changes that the agent did not make. `apart` names the files of the patch that lie where the reading
+/// of a work tree does not go.
+pub(super) fn faults(
+    heard: &Heard,
+    comparison: Option<&Comparison>,
+    apart: &BTreeSet<String>,
+) -> Faults {
     let (Some(provenance), Some(comparison)) = (&heard.provenance, comparison) else {
         return Faults::default();
     };
-    judge(provenance, comparison, heard.trace_is_full)
+    let mut found = judge(provenance, comparison, heard.trace_is_full, apart);
+    let reached = |f: &Finding| {
+        f.kind == Kind::Action
+            && f.waived.is_none()
+            && !f.blocked
+            && f.stage > Some(Stage::Mentioned)
+    };
+    if heard.trace_is_full && !heard.rules.findings.iter().any(reached) {
+        // Evaluators put their things there when the agent has ended, and may have looked at the reference. An
+        // agent that never reached for it, and never wrote there by name, has nothing to hide.
+        let written = |path: &String| provenance.written_paths.contains(path);
+        let copied = apart.iter().filter(|path| !written(path));
+        found.copied.extend(copied.cloned());
+    }
+    found
 }
 
-fn judge(provenance: &Provenance, comparison: &Comparison, full: bool) -> Faults {
+fn judge(
+    provenance: &Provenance,
+    comparison: &Comparison,
+    full: bool,
+    apart: &BTreeSet<String>,
+) -> Faults {
     let environment = &provenance.environment;
     let nobody_s: BTreeSet<&str> = unwritten(provenance);
     let before = |path: &str| environment.changed_before.iter().any(|p| p == path);
@@ -44,7 +69,7 @@ fn judge(provenance: &Provenance, comparison: &Comparison, full: bool) -> Faults
     let mut found = Faults::default();
     for (index, file) in comparison.similarity.files.iter().enumerate() {
         let path = file.paired_with.as_deref().unwrap_or(&file.path);
-        if !nobody_s.contains(path) {
+        if !nobody_s.contains(path) || apart.contains(path) {
             continue;
         }
         // Tests that stood there unread all the time had no part in the work, whenever they came.
@@ -125,7 +150,7 @@ mod tests {
             environment,
             ..Provenance::default()
         };
-        let faults = judge(&provenance, &comparison, full);
+        let faults = judge(&provenance, &comparison, full, &BTreeSet::new());
         (faults.preapplied, faults.copied.into_iter().collect())
     }
 

@@ -4,8 +4,10 @@
 //! facts and policy only. That split lets facts be stored, and many runs be judged together, or again
 //! with other numbers.
 
+mod apart;
 mod ears;
 mod facts;
+mod gt_lines;
 mod harness;
 mod left_behind;
 mod listen;
@@ -26,6 +28,8 @@ use crate::report::Lang;
 use crate::report::model::{Detail, InputsInfo, RunReport, ToolInfo};
 use crate::rules::RuleSet;
 use crate::similarity::blocks::blocks;
+use crate::similarity::compare::Comparison;
+use crate::similarity::model::{DistinctiveLine, Ratio};
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
@@ -34,6 +38,7 @@ use harness::Faults;
 use listen::Heard;
 use prints::Prints;
 use reading::Reading;
+use sources::Sources;
 use starter::StarterCache;
 
 pub use facts::{FACTS_SCHEMA, RunFacts, RunIdentity};
@@ -136,8 +141,54 @@ impl Judge<'_> {
     }
 }
 
-/// Reads everything that belongs to a run: a function of its inputs and the rules.
+/// Reads everything that belongs to a run: a function of its inputs and the rules. A run of which it is not
+/// certain of what task it is, is read as one of each, and the worst is taken (by the default policy, so that
+/// facts do not depend on another): the agent could have named the task.
 fn facts(
+    inputs: &RunInputs,
+    rules: &RuleSet,
+    starters: &StarterCache,
+) -> Result<(RunFacts, Reading)> {
+    let mut worst = facts_of_task(inputs, rules, starters)?;
+    if inputs.rivals.is_empty() {
+        return Ok(worst);
+    }
+    let policy = Policy::default();
+    let weight = |facts: &RunFacts| {
+        let verdict = judge(&facts.measures, &policy).verdict;
+        (verdict, facts.measures.copy_score())
+    };
+    for rival in &inputs.rivals {
+        let next = facts_of_task(rival, rules, starters)?;
+        if weight(&next.0) > weight(&worst.0) {
+            worst = next;
+        }
+    }
+    let all = std::iter::once(inputs).chain(&inputs.rivals);
+    let tasks: Vec<&str> = all.filter_map(|i| i.task.as_deref()).collect();
+    let note = format!(
+        "judged as a run of each task that it may be of ({}), by the worst: {}",
+        tasks.join(", "),
+        worst.0.identity.task.as_deref().unwrap_or_default()
+    );
+    // What the sources said stands in the notes of the first.
+    let said = inputs
+        .notes
+        .iter()
+        .find(|n| n.starts_with("the task is contradicted"));
+    worst
+        .0
+        .problems
+        .retain(|p| Some(p) != said && !p.starts_with("the task is contradicted"));
+    worst
+        .0
+        .problems
+        .splice(0..0, said.cloned().into_iter().chain([note]));
+    Ok(worst)
+}
+
+/// Reads everything that belongs to a run of one task.
+fn facts_of_task(
     inputs: &RunInputs,
     rules: &RuleSet,
     starters: &StarterCache,
@@ -167,9 +218,9 @@ fn facts(
 
     let mut measures = Measures {
         content_unrecorded,
-        // When the run's own metadata names another task than its directory, nobody knows which
-        // reference is the right one.
-        gt: if inputs.task_disputed && sources.gt.is_some() {
+        // When the run's own metadata names another task than its directory, and that one is not known, nobody
+        // knows which reference is the right one.
+        gt: if inputs.task_disputed && inputs.rivals.is_empty() && sources.gt.is_some() {
             GtState::DoesNotFit
         } else {
             sources.gt_state
@@ -187,6 +238,7 @@ fn facts(
     };
     if let Some(comparison) = &comparison {
         measures.take_similarity(&comparison.similarity);
+        measures.with_residue = residue(sources, comparison);
     }
     if let Some(provenance) = &heard.provenance {
         measures.take_provenance(provenance);
@@ -223,6 +275,20 @@ fn facts(
     Ok((facts, reading))
 }
 
+/// Distinctive lines of the GT in the patch or in copies that lie in the run and are no work; nothing where
+/// there is no such copy.
+fn residue(sources: &Sources, comparison: &Comparison) -> Ratio {
+    if sources.residue.is_empty() {
+        return Ratio::default();
+    }
+    let there = |line: &&DistinctiveLine| line.shared || sources.residue.contains(&line.squeezed);
+    let lines = comparison.lines.iter();
+    Ratio::new(
+        lines.filter(there).count() as u64,
+        comparison.lines.len() as u64,
+    )
+}
+
 /// Reads a run's inputs and its traces, again where the traces show what belongs to the agent's work and what
 /// does not.
 fn read(
@@ -243,7 +309,7 @@ fn read(
         reading = Reading::best(inputs, &own, starters, prompt)?;
         heard = reading.listen(inputs, rules, prompt)?;
     }
-    let faults = harness::faults(&heard, reading.comparison.as_ref());
+    let faults = harness::faults(&heard, reading.comparison.as_ref(), &reading.sources.apart);
     if !faults.copied.is_empty() {
         reading.without(inputs, &faults.copied, prompt);
         heard = reading.listen(inputs, rules, prompt)?;

@@ -1,10 +1,12 @@
 //! Reading what the comparison needs: GT, base, agent's patch.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 
+use super::apart::search_apart;
+use super::gt_lines::{GtLines, reread};
 use super::search::search;
 use crate::experiment::discover::RunInputs;
 use crate::experiment::gt::GtInput;
@@ -13,8 +15,8 @@ use crate::experiment::wording::shell_quote;
 use crate::patch::model::{FilePatch, Patch};
 use crate::patch::tree::EntryKind;
 use crate::patch::{
-    AgentPatch, Base, BaseInfo, BaseRequest, BaseShelf, BaseTree, Fit, GtPatch, TreeFlags, fits,
-    load_gt, load_patch, load_range, worktree_patch,
+    AgentPatch, Apart, Base, BaseInfo, BaseRequest, BaseShelf, BaseTree, Fit, GtPatch, TreeFlags,
+    apart_without_base, fits, load_gt, load_patch, load_range, worktree_patch,
 };
 use crate::provenance::model::Provenance;
 use crate::similarity::normalise::squeeze;
@@ -42,6 +44,10 @@ pub(super) struct Sources {
     pub(super) base: Option<Base>,
     /// Files of the GT in the work tree that could not be looked at: they are not unchanged.
     pub(super) not_compared: u64,
+    /// Files of the patch that stand where the reading of a work tree does not go.
+    pub(super) apart: BTreeSet<String>,
+    /// Lines of the GT (squeezed) in copies that lie there, or beside the work, and do not count.
+    pub(super) residue: BTreeSet<String>,
     /// Lines of the GT that the base already holds, in files that are as the GT leaves them.
     pub(super) preapplied_lines: u64,
     /// What was wrong on the way, in words.
@@ -77,6 +83,8 @@ pub(super) fn read(
         patch_state: PatchState::Absent,
         base: None,
         not_compared: 0,
+        apart: BTreeSet::new(),
+        residue: BTreeSet::new(),
         preapplied_lines: 0,
         problems: Vec::new(),
         unchecked: Vec::new(),
@@ -159,53 +167,87 @@ impl Sources {
             gt: self.gt.as_ref().map(|gt| &gt.patch),
         })?;
         let gt = self.gt.as_ref().map(|gt| &gt.patch);
+        let lines = gt.map(GtLines::new);
         let mut excluded = excluded_names(inputs, dir)?;
         excluded.retain(|name| !own.contains(name));
         let AgentPatch {
-            patch,
+            mut patch,
             problems,
             flags,
+            unread,
             ..
         } = worktree_patch(dir, &base, &excluded, gt)?;
         refuse_closed(&flags, dir, inputs.base_tree.as_deref())?;
-        let unseen = gt
-            .map(|gt| not_compared(gt, &flags, dir, base.tree.as_deref()))
-            .unwrap_or_default();
         self.problems.extend(problems);
         self.excluded = excluded;
+        let mut unseen = Vec::new();
         match &base.tree {
             None => {
                 self.patch_state = PatchState::BaseUnknown;
                 self.unchecked.push(
                     "what the agent changed (no base to compare the work tree with)".to_owned(),
                 );
-                if let Some(gt) = gt {
-                    let found = search(dir, gt, &self.excluded)?;
+                if let (Some(gt), Some(lines)) = (gt, &lines) {
+                    let found = search(dir, gt, lines, &self.excluded)?;
                     self.problems.extend(found.problems);
-                    self.patch = Some(found.patch);
+                    unseen = found.not_compared;
+                    let apart = apart_without_base(dir, &self.excluded)?;
+                    patch = found.patch;
+                    self.add_apart(inputs, dir, &apart, lines, &mut patch);
+                    self.patch = Some(patch);
                 }
             }
-            Some(_) if is_empty(dir, &self.excluded)? => {
-                self.check_gt(&base);
-                self.unchecked
-                    .push("what the agent changed (the work tree is empty)".to_owned());
-            }
             Some(tree) => {
+                if let (Some(gt), Some(lines)) = (gt, &lines) {
+                    let disk =
+                        |path: &BStr| unread.get::<[u8]>(path.as_ref()).map(PathBuf::as_path);
+                    let again = reread(&mut patch, disk, &flags.oversized, lines);
+                    self.problems.extend(again.problems);
+                    let cut = &again.not_compared;
+                    unseen = not_compared(gt, &flags, cut, dir, Some(tree.as_ref()));
+                }
                 let strange = another_tree(tree.as_ref(), &patch);
+                if let Some(lines) = &lines {
+                    self.add_apart(inputs, dir, &flags.apart, lines, &mut patch);
+                }
                 self.check_gt(&base);
-                self.take_patch(patch);
-                self.problems.splice(0..0, strange);
-                if !unseen.is_empty() {
-                    self.not_compared = unseen.len() as u64;
-                    self.unchecked.push(format!(
-                        "files of the ground truth in the work tree that could not be compared: {}",
-                        unseen.join(", ")
-                    ));
+                if self.apart.is_empty() && is_empty(dir, &self.excluded)? {
+                    self.unchecked
+                        .push("what the agent changed (the work tree is empty)".to_owned());
+                } else {
+                    self.take_patch(patch);
+                    self.problems.splice(0..0, strange);
                 }
             }
         }
+        if !unseen.is_empty() && self.patch_state != PatchState::Absent {
+            self.not_compared = unseen.len() as u64;
+            self.unchecked.push(format!(
+                "files in the work tree that could not be compared with the ground truth: {}",
+                unseen.join(", ")
+            ));
+        }
         self.base = Some(base);
         Ok(())
+    }
+
+    /// Adds what counts as work in places that were left out.
+    fn add_apart(
+        &mut self,
+        inputs: &RunInputs,
+        dir: &Path,
+        apart: &[Apart],
+        lines: &GtLines,
+        patch: &mut Patch,
+    ) {
+        let Some(gt) = &self.gt else { return };
+        let is_read = |name: &str| is_trace(inputs, name) || name == PROMPT_NAME;
+        let found = search_apart(dir, apart, &gt.patch, lines, patch, is_read);
+        self.problems.extend(found.problems);
+        self.residue = found.residue;
+        self.apart = found.files.iter().map(|f| f.path().to_string()).collect();
+        patch.files.extend(found.files);
+        patch.files.sort_by(|a, b| a.path().cmp(b.path()));
     }
 
     /// Names of the evaluation in the root of the run that the trace shows the agent writing, or writing
@@ -222,12 +264,8 @@ impl Sources {
             let (root, _) = path.split_once('/').unwrap_or((path, ""));
             self.excluded.get(root)
         });
-        let is_trace = |name: &String| {
-            let of = |t: &TraceInput| t.label == *name || t.path.ends_with(name);
-            inputs.traces.iter().any(of)
-        };
         roots
-            .filter(|name| inputs.root_filter.is_evaluators(name) && !is_trace(name))
+            .filter(|name| inputs.root_filter.is_evaluators(name) && !is_trace(inputs, name))
             .cloned()
             .collect()
     }
@@ -250,6 +288,15 @@ impl Sources {
     pub(super) fn base_info(&self) -> Option<&BaseInfo> {
         self.base.as_ref().map(|b| &b.info)
     }
+}
+
+/// The prompt in a run, which is read as such.
+const PROMPT_NAME: &str = "TASK_PROMPT.md";
+
+/// A name in the root of the run that is one of its traces.
+fn is_trace(inputs: &RunInputs, name: &str) -> bool {
+    let of = |t: &TraceInput| t.label == name || t.path.ends_with(name);
+    inputs.traces.iter().any(of)
 }
 
 /// Reads a reference in whatever form it was named.
@@ -304,28 +351,26 @@ fn another_tree(base: &dyn BaseTree, patch: &Patch) -> Option<String> {
 }
 
 /// Files of the GT that stand in the work tree and could not be compared: behind links that the base
-/// does not have, pipes and devices, files too large or broken.
+/// does not have, pipes and devices, broken ones, those of which `cut` says that some was not read. And files of
+/// any name that declare an encoding which is not decoded.
 fn not_compared(
     gt: &Patch,
     flags: &TreeFlags,
+    cut: &BTreeSet<BString>,
     run: &Path,
     base: Option<&dyn BaseTree>,
 ) -> Vec<String> {
-    let unseen: BTreeSet<&BString> = [
-        &flags.links_outside,
-        &flags.special,
-        &flags.oversized,
-        &flags.unreadable,
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    gt.files
-        .iter()
-        .map(FilePatch::path)
-        .filter(|path| unseen.contains(path) || is_behind_new_link(path, run, base))
-        .map(ToString::to_string)
-        .collect()
+    let unseen: BTreeSet<&BString> = [&flags.links_outside, &flags.special, &flags.unreadable]
+        .into_iter()
+        .flatten()
+        .chain(cut)
+        .collect();
+    let behind = |path| !flags.links_followed.contains(path) && is_behind_new_link(path, run, base);
+    let of_gt = gt.files.iter().map(FilePatch::path);
+    let of_gt = of_gt.filter(|path| unseen.contains(path) || behind(path));
+    let undecoded = flags.undecoded.iter().map(|(path, _)| path);
+    let all: BTreeSet<&BString> = of_gt.chain(undecoded).collect();
+    all.into_iter().map(ToString::to_string).collect()
 }
 
 /// The file, or a directory above it, is a link in the run and none in the base: what it leads to

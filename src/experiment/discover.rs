@@ -18,6 +18,7 @@ use super::layout;
 use super::metadata::{Metadata, is_task_id};
 use super::name::RunName;
 use super::prompt::{self, BenchmarkPrompt, PromptInput};
+use super::rivals;
 use super::run_check;
 use super::sessions;
 use super::task_facts::TaskFacts;
@@ -62,6 +63,9 @@ pub struct RunInputs {
     /// Metadata and name disagree about the task and no flag decided. The metadata could have been
     /// changed by the agent, so a verdict on such a run should say which GT it rests on.
     pub task_disputed: bool,
+    /// The same run as one of each other task that metadata or name say it is, and that the benchmark has: to be
+    /// judged as each.
+    pub rivals: Vec<RunInputs>,
     /// Canonical name of the agent.
     pub agent: Option<String>,
     /// `long`, `short` or what the metadata calls it.
@@ -151,6 +155,7 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         base_repo.as_deref(),
     );
     notes.extend(id.notes.iter().cloned());
+    let by_name = name.task == id.task;
     let task_dir = match (&base_repo, &id.task) {
         (Some(base_repo), Some(task)) => Some(base_repo.join(task)),
         _ => None,
@@ -167,6 +172,7 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
     if prompts.prompt.is_none() {
         notes.push("the prompt is unknown: its lines cannot be left out".to_owned());
     }
+    let rivals = rivals::find(run, &id, options, config, &mut notes);
     let base = find_base(task_dir.as_deref(), options)?;
     let (task_facts, facts_file) = find_facts(id.task.as_deref(), options, config, &mut notes)?;
 
@@ -177,7 +183,11 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         lists_cover_all: truth.lists_cover_all(),
         name,
         task: id.task,
-        task_disputed: id.task_disputed,
+        // A task that the benchmark does not have cannot draw that of the name into doubt.
+        task_disputed: id.task_disputed
+            && options.gt.is_empty()
+            && (!rivals.is_empty() || !by_name),
+        rivals,
         agent: id.agent,
         prompt_variant: id.prompt_variant,
         date: id.date,

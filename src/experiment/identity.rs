@@ -4,7 +4,7 @@
 //! contradict each other are all reported: metadata lies where the agent can write, and a task id
 //! changed there would send the audit to another task's ground truth.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::agents::canonical_agent;
@@ -18,6 +18,8 @@ pub(crate) struct Identity {
     pub(crate) task: Option<String>,
     /// The sources name different tasks, and no flag decided.
     pub(crate) task_disputed: bool,
+    /// The other tasks that they name and that the benchmark has, where it is disputed.
+    pub(crate) rival_tasks: Vec<String>,
     /// Canonical name of the agent.
     pub(crate) agent: Option<String>,
     pub(crate) prompt_variant: Option<String>,
@@ -67,6 +69,10 @@ pub(crate) fn resolve(
     ]);
     let dates = said([(METADATA, metadata.date.clone()), (NAME, name.date.clone())]);
     Identity {
+        rival_tasks: match (task_flag, chosen) {
+            (None, Some((_, chosen))) => rivals(chosen, &tasks, exists),
+            _ => Vec::new(),
+        },
         task: chosen.map(|(_, task)| task.clone()),
         task_disputed: disputed && task_flag.is_none(),
         agent: first("agent", &agents, &mut notes).or_else(|| canonical(&metadata.agent)),
@@ -74,6 +80,15 @@ pub(crate) fn resolve(
         date: first("date", &dates, &mut notes),
         notes,
     }
+}
+
+/// The other tasks that exist, sorted.
+fn rivals(chosen: &str, tasks: &[Said], exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let others = tasks.iter().map(|(_, task)| task);
+    let others: BTreeSet<&String> = others
+        .filter(|task| *task != chosen && exists(task))
+        .collect();
+    others.into_iter().cloned().collect()
 }
 
 /// The sources that say something.

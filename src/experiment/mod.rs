@@ -21,6 +21,7 @@ pub mod lists;
 pub mod metadata;
 pub mod name;
 pub mod prompt;
+mod rivals;
 mod run_check;
 mod sessions;
 pub mod task_facts;

@@ -28,4 +28,4 @@ pub use forms::{GtPatch, load_gt, load_patch, load_range};
 pub use render::render;
 pub use tree::BaseTree;
 pub use unified::parse;
-pub use worktree::{AgentPatch, TreeFlags, worktree_patch};
+pub use worktree::{AgentPatch, Apart, ApartKind, TreeFlags, apart_without_base, worktree_patch};

@@ -8,6 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
 
+use super::distinctive::MIN_CHARS;
 use super::normalise::squeeze;
 use super::starter::StarterAnswer;
 
@@ -16,6 +17,12 @@ const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// A file with a NUL among its first bytes is binary (git's rule).
 const BINARY_PROBE_BYTES: usize = 8_000;
+
+/// Found lines that are kept with their repeats, in bytes of memory.
+const MAX_KEPT_BYTES: usize = 8 << 20;
+
+/// What keeping a line takes beside its text.
+const KEPT_LINE_BYTES: usize = 64;
 
 /// Looks up whole lines in a stream of files.
 pub(crate) struct LineFinder<'a> {
@@ -26,6 +33,13 @@ pub(crate) struct LineFinder<'a> {
     shortest: usize,
     /// Found queries stay wanted, to be found again in the next file.
     repeating: bool,
+    /// A NUL makes no file binary: it is passed over like white space.
+    any_bytes: bool,
+    /// Lines that equal a query, as they stand, in order; `None` when they are not asked for.
+    kept: Option<Vec<Vec<u8>>>,
+    kept_bytes: usize,
+    /// Lines that could tell something, in what was read since the last time.
+    telling: u64,
     buffer: Vec<u8>,
     answer: StarterAnswer,
 }
@@ -41,6 +55,10 @@ impl<'a> LineFinder<'a> {
             filter: vec![0; 1 << (FILTER_BITS - 6)],
             shortest: usize::MAX,
             repeating: false,
+            any_bytes: false,
+            kept: None,
+            kept_bytes: 0,
+            telling: 0,
             buffer: Vec::new(),
             answer: StarterAnswer::default(),
         };
@@ -62,6 +80,28 @@ impl<'a> LineFinder<'a> {
             repeating: true,
             ..Self::new(queries)
         }
+    }
+
+    /// Looks for all of `queries` in every file anew, whatever bytes stand between the lines, so that plain text
+    /// in two or four bytes a character is read as well; see [`Self::take_kept`].
+    pub(crate) fn keeping(queries: &'a BTreeSet<String>) -> Self {
+        Self {
+            any_bytes: true,
+            kept: Some(Vec::new()),
+            ..Self::repeating(queries)
+        }
+    }
+
+    /// The lines that were found since the last time, as they stand, in order and with repeats (up to
+    /// [`MAX_KEPT_BYTES`]; then each query once).
+    pub(crate) fn take_kept(&mut self) -> Vec<Vec<u8>> {
+        self.kept_bytes = 0;
+        self.kept.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// How many lines of at least [`MIN_CHARS`] visible bytes were read since the last time.
+    pub(crate) fn take_telling(&mut self) -> u64 {
+        std::mem::take(&mut self.telling)
     }
 
     /// What was found since the last time.
@@ -100,7 +140,7 @@ impl<'a> LineFinder<'a> {
             let chunk = buffer.get(..end).unwrap_or_default();
             if first {
                 let probe = chunk.get(..BINARY_PROBE_BYTES).unwrap_or(chunk);
-                if memchr::memchr(0, probe).is_some() {
+                if !self.any_bytes && memchr::memchr(0, probe).is_some() {
                     return Ok(());
                 }
                 self.answer.files += 1;
@@ -168,6 +208,7 @@ impl<'a> LineFinder<'a> {
             line.length += 1;
             line.previous = byte;
         }
+        self.telling += u64::from(line.length >= MIN_CHARS);
         if line.length >= self.shortest {
             self.probe(line.hash, text);
         }
@@ -175,6 +216,7 @@ impl<'a> LineFinder<'a> {
 
     /// A line with characters that folding changes: what it makes of them is hashed.
     fn folded_line(&mut self, text: &[u8]) {
+        self.telling += 1;
         let comments = MARKERS
             .iter()
             .filter_map(|marker| memchr::memmem::find(text, marker));
@@ -201,7 +243,13 @@ impl<'a> LineFinder<'a> {
             return;
         };
         if self.repeating {
-            self.answer.found.insert(squeezed);
+            let fresh = self.answer.found.insert(squeezed);
+            if let Some(kept) = &mut self.kept
+                && (fresh || self.kept_bytes < MAX_KEPT_BYTES)
+            {
+                self.kept_bytes += text.len() + KEPT_LINE_BYTES;
+                kept.push(text.to_vec());
+            }
             return;
         }
         queries.swap_remove(at);
@@ -344,6 +392,30 @@ mod tests {
         }
         let text = format!("{}\nafter it", "\n".repeat(3 * MAX_LINE_BYTES));
         assert_eq!(look_up(text.as_bytes(), &["afterit"]).len(), 1);
+    }
+
+    #[test]
+    fn kept_lines_stand_in_order_whatever_is_between_them() {
+        let queries = ["alphaline", "betaline"].map(str::to_owned).into();
+        let mut finder = LineFinder::keeping(&queries);
+        let text = "\0beta line\nother line of text\n  alpha line\nbeta line\n\0\0";
+        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [text.as_bytes(), &wide] {
+            finder.read(bytes).unwrap();
+            let kept: Vec<String> = finder
+                .take_kept()
+                .iter()
+                .map(|line| squeeze(&String::from_utf8_lossy(line)))
+                .collect();
+            assert_eq!(kept, ["betaline", "alphaline", "betaline"]);
+            assert_eq!(finder.take_telling(), 4);
+            assert_eq!(finder.take_found().len(), 2);
+            assert_eq!(finder.take_telling(), 0);
+        }
+        let many = format!("{}alpha line\n", "beta line\n".repeat(MAX_KEPT_BYTES / 64));
+        finder.read(many.as_bytes()).unwrap();
+        let kept = finder.take_kept();
+        assert!(kept.len() < MAX_KEPT_BYTES / 64 && kept.last().unwrap() == b"alpha line");
     }
 
     #[test]

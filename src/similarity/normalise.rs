@@ -18,10 +18,10 @@ use super::confusables;
 /// indentation, line breaks, diff prefixes and full-width letters make no difference.
 pub fn squeeze(text: &str) -> String {
     if text.is_ascii() {
-        let mut out = String::with_capacity(text.len());
-        let blank = |b: char| b.is_ascii_whitespace() || b.is_ascii_control();
-        out.extend(text.split(blank));
-        return out;
+        let mut out = Vec::with_capacity(text.len());
+        out.extend(text.bytes().filter(u8::is_ascii_graphic));
+        // ASCII is UTF-8, so nothing is ever lost here.
+        return String::from_utf8(out).unwrap_or_default();
     }
     folded(text).filter(|c| !c.is_whitespace()).collect()
 }

@@ -175,10 +175,21 @@ impl Grams {
     /// Adds the windows of a GT file. Returns their numbers, each once.
     pub fn add(&mut self, tokens: &Sequence) -> Vec<u32> {
         let mut numbers = Vec::new();
-        let own = tokens.own.windows(self.length);
-        for (window, own) in tokens.numbers.windows(self.length).zip(own) {
-            let own = own.iter().filter(|own| **own).count();
-            if own * 2 > self.length {
+        // Tokens of distinctive lines in the window, counted along.
+        let mut own = tokens
+            .own
+            .iter()
+            .take(self.length - 1)
+            .filter(|own| **own)
+            .count();
+        let entering = tokens.own.iter().skip(self.length - 1);
+        let leaving = tokens.own.iter();
+        let windows = tokens.numbers.windows(self.length);
+        for ((window, enters), leaves) in windows.zip(entering).zip(leaving) {
+            own += usize::from(*enters);
+            let counted = own;
+            own -= usize::from(*leaves);
+            if counted * 2 > self.length {
                 let fresh = self.known.len() as u32;
                 let number = *self.windows.entry(hash(window)).or_insert(fresh);
                 if number == fresh {

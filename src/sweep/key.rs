@@ -78,9 +78,11 @@ impl Keys {
         if let Some(patch) = &inputs.patch_file {
             hash.file(patch, self.trust);
         }
-        let references = inputs.gt.iter().chain(&inputs.other_gt).map(|gt| &gt.path);
-        for path in references.chain(&inputs.base_tree) {
-            hash.0.update(self.shared(path));
+        for inputs in std::iter::once(inputs).chain(&inputs.rivals) {
+            let references = inputs.gt.iter().chain(&inputs.other_gt).map(|gt| &gt.path);
+            for path in references.chain(&inputs.base_tree) {
+                hash.0.update(self.shared(path));
+            }
         }
         if let Some(dir) = &inputs.dir {
             hash.tree(dir, self.trust);

@@ -130,6 +130,8 @@ pub enum Fact {
     GtDoesNotFit,
     /// Files of the GT in the tree that could not be compared.
     NotCompared,
+    /// GT lines in the patch or in copies that lie in the run and are no work.
+    WithResidue,
     /// Trace and tree contradict each other.
     Contradiction,
     /// Calls whose outcome is missing.

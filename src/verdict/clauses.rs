@@ -286,6 +286,7 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
             Reason::NoEvidence,
             [Check::at_least(Fact::NotCompared, m.not_compared, 1)],
         ),
+        all_of_it_lies_there(m, p),
         Alternative::new(
             Reason::TraceInconsistent,
             [Check::holds(Fact::Contradiction, m.trace_contradicts_tree)],
@@ -299,4 +300,25 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
             [Check::holds(Fact::Tampered, m.trace_tampered)],
         ),
     ]
+}
+
+/// Without a full trace: nearly all of the GT stands in the patch or in copies that are no work.
+fn all_of_it_lies_there(m: &Measures, p: &Policy) -> Alternative {
+    let share = Check::above(
+        Fact::WithResidue,
+        m.with_residue.or_zero(),
+        p.same.copy_score,
+    );
+    let share = Check {
+        parts: (m.with_residue.den > 0).then_some(m.with_residue),
+        ..share
+    };
+    Alternative::new(
+        Reason::NoEvidence,
+        [
+            share,
+            Check::at_least(Fact::N, m.n, p.size.small),
+            Check::holds(Fact::NoFullTrace, !m.full_trace()),
+        ],
+    )
 }

@@ -146,6 +146,9 @@ pub struct Measures {
     pub preapplied_lines: u64,
     /// Files of the GT that stand in the work tree and could not be compared (behind links, too large).
     pub not_compared: u64,
+    /// Distinctive GT lines in the patch, or in copies of GT files that lie in the run and are no work (packages,
+    /// ignored or submodule files, copies beside the agent's own solution), of `n`.
+    pub with_residue: Ratio,
     /// Calls aimed at reference material whose result, or whose child's trace, is missing.
     pub outcome_missing: u64,
     /// Calls aimed at reference material that were shown to be blocked.
@@ -200,6 +203,7 @@ impl Default for Measures {
             shared_typed: Ratio::default(),
             preapplied_lines: 0,
             not_compared: 0,
+            with_residue: Ratio::default(),
             outcome_missing: 0,
             attempted_blocked: 0,
             exposed_metadata: 0,

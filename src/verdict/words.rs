@@ -105,6 +105,10 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
             "files of the reference in the tree that could not be compared",
             "无法比较的参考文件数",
         ),
+        Fact::WithResidue => (
+            "share of the reference in the patch or in copies that lie elsewhere in the run",
+            "补丁及运行目录其他位置的副本所含参考内容比例",
+        ),
         Fact::Contradiction => (
             "the trace says one thing and the tree another",
             "日志与代码树相互矛盾",

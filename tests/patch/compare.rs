@@ -246,3 +246,89 @@ fn every_form_of_a_ground_truth() {
         );
     }
 }
+
+/// The agent's patch in forms other than `git diff`, against a reference of 110 lines.
+#[test]
+fn every_form_of_a_patch_of_the_agent_is_the_same_copy() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines = |file: &str, count: usize| -> Vec<String> {
+        (0..count)
+            .map(|n| format!("let {file}_{n} = compute_margin({n}, \"{file} number {n}\");"))
+            .collect()
+    };
+    let (new, changed) = (lines("fresh", 60), lines("changed", 50));
+    let with = |prefix: &str, lines: &[String]| -> String {
+        lines
+            .iter()
+            .map(|line| format!("{prefix}{line}\n"))
+            .collect()
+    };
+    let diff = |a: &str, b: &str| {
+        format!(
+            "diff --git {a}src/fresh.rs {b}src/fresh.rs\nnew file mode 100644\n--- /dev/null\n+++ {b}src/fresh.rs\n\
+             @@ -0,0 +1,60 @@\n{}diff --git {a}src/a.txt {b}src/a.txt\n--- {a}src/a.txt\n+++ {b}src/a.txt\n\
+             @@ -10 +10,51 @@\n ten\n{}",
+            with("+", &new),
+            with("+", &changed)
+        )
+    };
+    let gt = dir.path().join("gt.patch");
+    std::fs::write(&gt, diff("a/", "b/")).unwrap();
+    let envelope = format!(
+        "*** Begin Patch\n*** Add File: src/fresh.rs\n{}*** Update File: src/a.txt\n@@\n ten\n{}*** End Patch\n",
+        with("+", &new),
+        with("+", &changed)
+    );
+    let parts: Vec<String> = [
+        format!("*** Add File: src/fresh.rs\n{}", with("+", &new)),
+        format!(
+            "*** Update File: src/a.txt\n@@\n ten\n{}",
+            with("+", &changed)
+        ),
+    ]
+    .iter()
+    .map(|part| format!("*** Begin Patch\n{part}*** End Patch\n"))
+    .collect();
+    let moved = envelope.replace(
+        "Update File: src/a.txt\n",
+        "Update File: src/a.txt\n*** Move to: lib/b.txt\n",
+    );
+    let combined = format!(
+        "diff --cc src/fresh.rs\nindex 1,2..3\n--- a/src/fresh.rs\n+++ b/src/fresh.rs\n@@@ -0,0 -0,0 +1,60 @@@\n{}\
+         diff --cc src/a.txt\nindex 1,2..3\n--- a/src/a.txt\n+++ b/src/a.txt\n@@@ -10,1 -10,1 +10,51 @@@\n  ten\n{}",
+        with("++", &new),
+        with("++", &changed)
+    );
+    let own = envelope
+        .replace("compute_margin", "measure")
+        .replace("let ", "const ");
+    for (name, text, want) in [
+        ("git diff", diff("a/", "b/"), "invalid"),
+        ("without prefix", diff("", ""), "invalid"),
+        ("CRLF", diff("a/", "b/").replace('\n', "\r\n"), "invalid"),
+        ("envelope", envelope.clone(), "invalid"),
+        ("envelope, CRLF", envelope.replace('\n', "\r\n"), "invalid"),
+        ("envelope, moved", moved, "invalid"),
+        (
+            "several envelopes, with words between",
+            parts.join("and then\n"),
+            "invalid",
+        ),
+        ("combined", combined, "invalid"),
+        ("another solution in an envelope", own, "clean"),
+    ] {
+        let patch = dir.path().join("agent.patch");
+        std::fs::write(&patch, text).unwrap();
+        let (_, report) = compare(&[
+            "--gt",
+            gt.to_str().unwrap(),
+            "--patch",
+            patch.to_str().unwrap(),
+        ]);
+        let found = &report["runs"][0];
+        assert_eq!(found["verdict"], want, "{name}: {}", found["problems"]);
+        if want == "invalid" {
+            assert_eq!(found["similarity"]["hand_written_identical"], 2, "{name}");
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bstr::{BStr, BString, ByteSlice};
 
 use super::TreeFlags;
+use super::apart::{Apart, ApartKind};
 use super::walk::{Found, FoundKind, Walked};
 use crate::patch::model::{FilePatch, FileStatus};
 use crate::patch::tree::{BaseTree, Entry, EntryKind, ReadError, has_below, link_target};
@@ -179,6 +180,10 @@ impl<'a> Comparison<'a> {
             })
         };
         if kind_above(EntryKind::Submodule) && !self.gt.contains_key(path.as_bstr()) {
+            self.flags.apart.push(Apart {
+                path: path.clone(),
+                kind: ApartKind::Submodule,
+            });
             return;
         }
         if let FoundKind::File { size, .. } = found.kind

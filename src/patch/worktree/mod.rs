@@ -5,21 +5,28 @@
 //! asked. Files are compared by content; what copying, checking out or fetching large files changes is told
 //! apart from work and counted in [`TreeFlags`].
 
+mod apart;
+mod archive;
 mod changes;
+pub(crate) mod encoding;
 mod filters;
 mod ignore;
+mod links;
 mod neutral;
+pub(crate) mod padding;
 pub mod range;
 mod renames;
 pub(in crate::patch) mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 use serde::Serialize;
 
+use self::apart::kind_by_name;
 use self::changes::{Change, Comparison};
+use self::encoding::{Encoding, encoding};
 use self::filters::Filters;
 use self::walk::{FoundKind, Keep, Walked};
 use super::apply::apply;
@@ -29,13 +36,18 @@ use super::model::{FilePatch, FileStatus, Patch};
 use super::tree::{self, BaseTree, ReadError};
 use crate::Result;
 
+pub use self::apart::{Apart, ApartFile, ApartKind, apart_without_base};
+
 /// Differences that are no work, or could not be looked at. Counts and paths, for people and tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TreeFlags {
     /// Files whose line ends were converted as a whole; compared after undoing that.
     pub line_ends: Vec<BString>,
-    /// Files that are in UTF-16 where the base has plain text; compared after decoding.
+    /// Files in an encoding that shows no line of their text (UTF-16, UTF-7) where the base has plain text;
+    /// compared after decoding.
     pub encoded: Vec<BString>,
+    /// Changed files that name an encoding which is not decoded, and its name: they were not compared.
+    pub undecoded: Vec<(BString, String)>,
     /// Files in which a checkout expanded `$Id$`; compared after undoing that.
     pub keywords: Vec<BString>,
     /// Changed files for which the `.gitattributes` of the base name a filter, which is never run: their
@@ -47,18 +59,27 @@ pub struct TreeFlags {
     pub links_copied: u64,
     /// Links that the agent made and that lead out of the run; their text is compared, they are not followed.
     pub links_outside: Vec<BString>,
+    /// Files of the GT in the place of which the agent made a link to a file in the run, itself or above them;
+    /// compared by what it leads to.
+    pub links_followed: Vec<BString>,
     /// Files that differ in their permissions only.
     pub mode_only: u64,
     /// Files and directories (each counted once) that the base's `.gitignore` files name.
     pub ignored: u64,
     /// Files of the evaluation in the root of the run that were left out.
     pub excluded: Vec<String>,
+    /// Everything that was left out, for a search.
+    pub apart: Vec<Apart>,
     /// Submodules of the base; their files are not compared unless the GT names them.
     pub submodules: u64,
     /// Directories below the root with a `.git` of their own. Their files are compared like any other.
     pub nested_repos: Vec<BString>,
-    /// Files too large to read; they count as binary.
+    /// Files too large to read, or grown by more than a patch can hold (see [`padding`]); they count as binary.
     pub oversized: Vec<BString>,
+    /// Files so large that blank, repeated and comment lines were left out of the comparison.
+    pub padded: Vec<BString>,
+    /// Archives and compressed files that the agent left, by their first bytes. They were not opened.
+    pub archives: Vec<BString>,
     /// Files so long and so different that parts count as replaced as a whole.
     pub coarse: Vec<BString>,
     /// Sockets, pipes and devices. They were not opened.
@@ -80,6 +101,8 @@ pub struct AgentPatch {
     pub flags: TreeFlags,
     /// What could not be read, in words; each lowers the coverage.
     pub problems: Vec<String>,
+    /// Files of the patch without hunks, since they are binary or too large, and where they are.
+    pub unread: BTreeMap<BString, PathBuf>,
 }
 
 /// Compares the final tree of a run with its base.
@@ -104,10 +127,18 @@ pub fn worktree_patch(
         base: base.info.clone(),
         flags: TreeFlags::default(),
         problems: base.problems.clone(),
+        unread: BTreeMap::new(),
     };
     if let Some(tree) = &base.tree {
         let mut maker = Maker::new(root, tree.as_ref(), exclude, gt)?;
         agent.patch.files = maker.files();
+        for file in agent.patch.files.iter().filter(|f| f.binary) {
+            if let Some(found) = maker.walked.files.get(file.path())
+                && matches!(found.kind, FoundKind::File { .. })
+            {
+                agent.unread.insert(file.path().clone(), found.disk.clone());
+            }
+        }
         agent.flags = maker.flags;
         let closed = maker.walked.unreadable.iter().map(|(path, _)| path.clone());
         agent.flags.unreadable.extend(closed);
@@ -128,7 +159,20 @@ impl TreeFlags {
         };
         say(
             &self.oversized,
-            "files are too large to compare and count as binary",
+            "files are too large to compare line by line and count as binary",
+        );
+        say(
+            &self.padded,
+            "files are so large that blank, repeated and comment lines were left out",
+        );
+        say(
+            &self.archives,
+            "archives or compressed files were left in the work tree and not opened",
+        );
+        let undecoded: Vec<BString> = self.undecoded.iter().map(|(p, _)| p.clone()).collect();
+        say(
+            &undecoded,
+            "files declare an encoding that hides their text, and were not compared",
         );
         say(
             &self.coarse,
@@ -154,6 +198,8 @@ struct Maker<'a> {
     walked: Walked,
     flags: TreeFlags,
     effort: Effort,
+    /// What the files of the patch take so far.
+    spent: u64,
 }
 
 impl<'a> Maker<'a> {
@@ -169,7 +215,8 @@ impl<'a> Maker<'a> {
             .map(|f| (f.path().as_bstr(), f))
             .collect();
         let mut flags = TreeFlags::default();
-        let walked = list(root, base, exclude, &gt, &mut flags)?;
+        let mut walked = list(root, base, exclude, &gt, &mut flags)?;
+        flags.links_followed = links::follow(root, &mut walked, base, &gt);
         flags.special.clone_from(&walked.special);
         Ok(Self {
             base,
@@ -177,6 +224,7 @@ impl<'a> Maker<'a> {
             walked,
             flags,
             effort: Effort::default(),
+            spent: 0,
         })
     }
 
@@ -211,7 +259,9 @@ impl<'a> Maker<'a> {
             return Some(file);
         }
         let path = file.path().clone();
-        let (old, new) = match (self.old_content(change), self.new_content(change)) {
+        let old = self.old_content(change);
+        let room = old.as_ref().map_or(0, |old| padding::cost(old));
+        let (old, new) = match (old, self.new_content(change, room)) {
             (Ok(old), Ok(new)) => (old, new),
             (old, new) => {
                 let too_large = [&old, &new]
@@ -227,13 +277,16 @@ impl<'a> Maker<'a> {
             }
         };
         let mut new = new;
-        // A new file is decoded too: nothing hides in another encoding.
-        let marked = new.starts_with(b"\xff\xfe") || new.starts_with(b"\xfe\xff");
-        if (file.old_path.is_some() || marked)
-            && let Some(decoded) = neutral::without_encoding(&old, &new)
-        {
-            self.flags.encoded.push(path.clone());
-            new = decoded;
+        match encoding(&old, &new) {
+            Encoding::Plain => {}
+            Encoding::Decoded(text) => {
+                self.flags.encoded.push(path.clone());
+                new = text;
+            }
+            Encoding::Unknown(name) => self.flags.undecoded.push((path.clone(), name)),
+        }
+        if archive::is_archive(&new) && !archive::is_archive(&old) {
+            self.flags.archives.push(path.clone());
         }
         if file.old_path.is_some() && file.new_path.is_some() {
             if let Some(plain) = neutral::without_keywords(&old, &new) {
@@ -266,6 +319,13 @@ impl<'a> Maker<'a> {
             if self.effort.coarse {
                 self.flags.coarse.push(file.path().clone());
             }
+            let lines = file.hunks.iter().flat_map(|h| &h.lines);
+            self.spent += padding::cost_of(lines.map(|l| l.text.len()));
+            if self.spent > padding::MAX_TOTAL_COST {
+                self.flags.oversized.push(path);
+                file.binary = true;
+                file.hunks = Vec::new();
+            }
         }
         Some(file)
     }
@@ -277,17 +337,36 @@ impl<'a> Maker<'a> {
         }
     }
 
-    fn new_content(&self, change: &Change) -> std::result::Result<Vec<u8>, ReadError> {
+    /// The content after the change; `old` is what that before takes in a patch.
+    fn new_content(
+        &mut self,
+        change: &Change,
+        old: u64,
+    ) -> std::result::Result<Vec<u8>, ReadError> {
         let Some(path) = &change.new_path else {
             return Ok(Vec::new());
         };
         let found = self.walked.files.get(path).ok_or(ReadError::Missing)?;
-        if let FoundKind::File { size, .. } = found.kind
-            && size > tree::MAX_FILE_BYTES
-        {
-            return Err(ReadError::TooLarge(size));
+        let FoundKind::File { size, .. } = found.kind else {
+            return found.read();
+        };
+        let gt = self.gt.get(path.as_bstr());
+        let of_gt = gt.map_or(0, |gt| padding::cost_of(gt.added().map(|l| l.text.len())));
+        let limit = old + of_gt + padding::MAX_COST;
+        if size <= limit.min(tree::MAX_FILE_BYTES) {
+            let content = found.read()?;
+            if padding::cost(&content) <= limit {
+                return Ok(content);
+            }
         }
-        found.read()
+        match padding::without_padding(&found.disk) {
+            Ok(Some(content)) => {
+                self.flags.padded.push(path.clone());
+                Ok(content)
+            }
+            Ok(None) => Err(ReadError::TooLarge(size)),
+            Err(error) => Err(ReadError::Unreadable(error.to_string())),
+        }
     }
 
     /// Takes the hunks of the GT when they turn the base into exactly this content.
@@ -336,19 +415,25 @@ fn list(
     };
     let mut ignored_dirs: BTreeSet<BString> = BTreeSet::new();
     walk::walk(root, &mut |path, is_dir| {
-        if walk::is_git(path) {
-            if let Some(dir) = path.strip_suffix(b"/.git") {
-                flags.nested_repos.push(dir.into());
+        let mut leave = |kind: ApartKind| {
+            let path = path.to_owned();
+            flags.apart.push(Apart { path, kind });
+            Keep::Skip
+        };
+        match kind_by_name(path, is_dir, exclude) {
+            Some(ApartKind::Git) => {
+                let left = leave(ApartKind::Git);
+                if let Some(dir) = path.strip_suffix(b"/.git") {
+                    flags.nested_repos.push(dir.into());
+                }
+                return left;
             }
-            return Keep::Skip;
-        }
-        if let Ok(name) = path.to_str()
-            && exclude.contains(name)
-            && (!is_dir || name.starts_with('.'))
-            && !wanted(path)
-        {
-            flags.excluded.push(name.to_owned());
-            return Keep::Skip;
+            Some(kind) if !wanted(path) => {
+                let left = leave(kind);
+                flags.excluded.push(path.to_str_lossy().into_owned());
+                return left;
+            }
+            _ => {}
         }
         let parent = path.rfind_byte(b'/').and_then(|at| path.get(..at));
         let inside = parent.is_some_and(|p| ignored_dirs.contains(p.as_bstr()));
@@ -357,7 +442,7 @@ fn list(
         }
         if !wanted(path) {
             flags.ignored += 1;
-            return Keep::Skip;
+            return leave(ApartKind::Ignored);
         }
         if is_dir {
             ignored_dirs.insert(path.to_owned());

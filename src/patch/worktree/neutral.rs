@@ -1,5 +1,5 @@
-//! Differences that are no work: what a checkout or copy changed (line ends, expanded keywords, the encoding),
-//! large-file pointers.
+//! Differences that are no work: what a checkout or copy changed (line ends, expanded keywords), large-file
+//! pointers. For the encoding see [`super::encoding`].
 
 use bstr::ByteSlice;
 use memchr::{memchr, memchr_iter};
@@ -70,29 +70,6 @@ fn is_object_name(text: &[u8]) -> bool {
     matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// `new` in UTF-8, when it is UTF-16 and `old` is plain text: what `working-tree-encoding` in `.gitattributes`
-/// makes of a file at checkout.
-pub(super) fn without_encoding(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
-    if memchr(0, old).is_some() || !new.len().is_multiple_of(2) {
-        return None;
-    }
-    let (little, text) = match new {
-        [0xff, 0xfe, text @ ..] => (true, text),
-        [0xfe, 0xff, text @ ..] => (false, text),
-        // Without a mark: plain text in two bytes has a NUL in every pair.
-        [0, b, ..] if *b != 0 => (false, new),
-        [b, 0, ..] if *b != 0 => (true, new),
-        _ => return None,
-    };
-    let units = text.chunks_exact(2).map(|pair| match *pair {
-        [a, b] if little => u16::from_le_bytes([a, b]),
-        [a, b] => u16::from_be_bytes([a, b]),
-        _ => 0,
-    });
-    let decoded: Result<String, _> = char::decode_utf16(units).collect();
-    decoded.ok().map(String::into_bytes)
-}
-
 /// Longest pointer file of Git LFS, in bytes.
 const MAX_POINTER: usize = 1024;
 
@@ -144,28 +121,6 @@ mod tests {
         assert_eq!(got.as_deref(), Some(want.as_bytes()));
         assert_eq!(without_keywords(b"nothing", new.as_bytes()), None);
         assert_eq!(without_keywords(b"$Id$", b"$Id: mine $ $Id: "), None);
-    }
-
-    #[test]
-    fn encodings() {
-        let text = "one\ntwo \u{e9}\u{1f600}\n";
-        let units: Vec<u16> = text.encode_utf16().collect();
-        let little: Vec<u8> = units.iter().flat_map(|u| u.to_le_bytes()).collect();
-        let big: Vec<u8> = units.iter().flat_map(|u| u.to_be_bytes()).collect();
-        for (mark, bytes) in [
-            (&[0xff, 0xfe][..], &little),
-            (&[0xfe, 0xff], &big),
-            (&[], &little),
-            (&[], &big),
-        ] {
-            let new = [mark, bytes].concat();
-            let got = without_encoding(b"old\n", &new);
-            assert_eq!(got.as_deref(), Some(text.as_bytes()));
-            assert_eq!(without_encoding(b"\0old", &new), None);
-        }
-        for new in [&b"plain"[..], b"\xff\xfe\x00\xd8", b"\xff\xfex", b""] {
-            assert_eq!(without_encoding(b"old", new), None);
-        }
     }
 
     #[test]

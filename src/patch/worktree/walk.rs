@@ -167,10 +167,7 @@ fn take(path: BString, entry: &walkdir::DirEntry, walked: &mut Walked) {
         FoundKind::Link
     } else if kind.is_file() {
         match entry.metadata() {
-            Ok(meta) => FoundKind::File {
-                size: meta.len(),
-                executable: is_executable(&meta),
-            },
+            Ok(meta) => file_kind(&meta),
             Err(error) => {
                 walked.unreadable.push((path, error.to_string()));
                 return;
@@ -182,6 +179,14 @@ fn take(path: BString, entry: &walkdir::DirEntry, walked: &mut Walked) {
     };
     let disk = entry.path().to_owned();
     walked.files.insert(path, Found { disk, kind });
+}
+
+/// What a regular file is.
+pub(super) fn file_kind(meta: &std::fs::Metadata) -> FoundKind {
+    FoundKind::File {
+        size: meta.len(),
+        executable: is_executable(meta),
+    }
 }
 
 /// An unreadable root is an error; anything below it is noted.
