@@ -131,16 +131,7 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         .unwrap_or_default();
     let metadata = run.map(Metadata::read).unwrap_or_default();
     let mut notes = metadata.notes.clone();
-    let mut traces = find_traces(run, &name, options, config, &mut notes)?;
-    let unread_sessions = match run {
-        Some(run) if options.traces.is_empty() => {
-            let found = sessions::besides(run, &traces, &config.evaluator_files, &mut notes);
-            // When they took place is not known: what they hold must not pass for done after the end.
-            traces.splice(0..0, found.own);
-            found.unread
-        }
-        _ => Vec::new(),
-    };
+    let (traces, unread_sessions) = find_logs(run, &name, options, config, &mut notes)?;
     if let Some(run) = run {
         let signs = !traces.is_empty() || has_git(run);
         run_check::require_run(run, &name, signs, options.names_a_task())?;
@@ -208,6 +199,25 @@ pub fn discover(run: Option<&Path>, options: &Options, config: &Config) -> Resul
         patch_file: options.patch.clone(),
         notes,
     })
+}
+
+/// The traces of a run, those of its sessions that lie in other places first, and session logs that
+/// cannot be told to be of it.
+fn find_logs(
+    run: Option<&RunDir>,
+    name: &RunName,
+    options: &Options,
+    config: &Config,
+    notes: &mut Vec<String>,
+) -> Result<(Vec<TraceInput>, Vec<TraceInput>)> {
+    let mut traces = find_traces(run, name, options, config, notes)?;
+    let Some(run) = run.filter(|_| options.traces.is_empty()) else {
+        return Ok((traces, Vec::new()));
+    };
+    let found = sessions::besides(run, &traces, &config.evaluator_files, notes);
+    // When they took place is not known: what they hold must not pass for done after the end.
+    traces.splice(0..0, found.own);
+    Ok((traces, found.unread))
 }
 
 /// Which run a directory is, without reading more of it than its name and metadata.

@@ -40,8 +40,8 @@ const SENTENCES: &[(&str, &str)] = &[
         "是否访问过本任务的拉取请求（没有任务资料）",
     ),
     (
-        "files of the ground truth in the work tree that could not be compared: {}",
-        "工作区中无法比较的参考补丁文件：{0}",
+        "files in the work tree that could not be compared with the ground truth: {}",
+        "工作区中无法与参考补丁比较的文件：{0}",
     ),
     (
         "{} commands that could not be taken apart",
@@ -114,6 +114,29 @@ const SENTENCES: &[(&str, &str)] = &[
     (
         "{} commands start more than {} programs: the rest was looked at as text",
         "{0} 条命令启动了超过 {1} 个程序：其余部分按文本检查",
+    ),
+    (
+        "{} files in places that are no part of a work tree (git directories, folders of tools, ignored names) \
+         hold what the ground truth adds; they count as the agent's work (first: {})",
+        "{0} 个文件位于不属于工作区的位置（git 目录、工具目录、被忽略的名称），含有参考补丁新增的内容，按代理的工作计入（首个：{1}）",
+    ),
+    (
+        "{} files that are not counted as work (packages, submodules, copies beside the agent's own solution) hold \
+         lines of the ground truth (first: {})",
+        "{0} 个不计为工作的文件（软件包、子模块、代理自己解法之外的副本）含有参考补丁的行（首个：{1}）",
+    ),
+    (
+        "{} files outside of the compared work tree were not searched: they hold more than {} GiB",
+        "比较范围之外有 {0} 个文件未搜索：总量超过 {1} GiB",
+    ),
+    (
+        "{} files that are binary or too large hold lines of the ground truth, and are compared by those lines \
+         alone (first: {})",
+        "{0} 个二进制或过大的文件含有参考补丁的行，仅按这些行比较（首个：{1}）",
+    ),
+    (
+        "judged as a run of each task that it may be of ({}), by the worst: {}",
+        "按可能所属的每个任务（{0}）分别判定，取最坏结果：{1}",
     ),
     (
         "{} GT lines stand in the prompt and are not counted",
