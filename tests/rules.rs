@@ -9,6 +9,8 @@
     clippy::unwrap_used
 )]
 
+#[path = "rules/hidden.rs"]
+mod hidden;
 #[path = "rules/lint.rs"]
 mod lint;
 #[path = "rules/real.rs"]

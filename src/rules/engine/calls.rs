@@ -1,7 +1,9 @@
 //! Calls: what their steps do, what they leave behind, and what their results prove.
 
+use super::cautious;
 use super::matching::Subject;
-use super::steps::{MAX_STEPS, Step, cautious_steps, steps_of};
+use super::steps::{Step, steps_of};
+use super::windows::Windows;
 use super::{Call, Engine};
 use crate::rules::call::programs::is_shell;
 use crate::rules::finding::{Finding, Kind};
@@ -22,6 +24,12 @@ const MAX_SCRIPT: usize = 64 << 10;
 /// Files that are remembered because the agent may run them later.
 const MAX_SCRIPTS: usize = 256;
 
+/// Bytes of such files that are read in one run, each time that they are run.
+pub(super) const MAX_SCRIPT_BYTES: usize = 64 << 20;
+
+/// Programs that are looked at one by one in one run: twenty times more than the longest real runs start.
+pub(super) const MAX_STEPS: usize = 1 << 20;
+
 /// Files that are remembered because the agent wrote them.
 const MAX_OWN_FILES: usize = 16_384;
 
@@ -33,24 +41,46 @@ impl Engine<'_> {
         self.mentions(event, &text);
         let line = shell::parse(&event.text);
         self.listed.clear();
+        self.ran.clear();
+        self.looked_at.clear();
         let cwd = self.cwd(event);
-        let mut steps = steps_of(&line, cwd.as_deref());
-        self.add_scripts(&mut steps, cwd.as_deref());
-        for step in steps {
-            self.step(event, step);
+        let cwd = cwd.as_deref();
+        let mut windows = Windows::new(&line);
+        while let Some(mut steps) = windows.next(cwd) {
+            self.add_scripts(&mut steps, cwd);
+            for step in steps {
+                self.step_once(event, step);
+            }
         }
-        let long = line.invocations.len() > MAX_STEPS;
-        self.long_commands += usize::from(long);
-        self.unclear_commands += u64::from(line.incomplete || long);
-        if line.incomplete || long {
-            for step in cautious_steps(&text) {
-                self.step(event, step);
+        let unread = self.script_bytes > MAX_SCRIPT_BYTES && !self.ran.is_empty();
+        self.long_commands += usize::from(windows.cut);
+        if line.incomplete || windows.cut {
+            cautious::each_step(&text, cwd, line.unread, |step| self.step_once(event, step));
+        }
+        let unread = unread || self.steps > MAX_STEPS;
+        self.unclear_commands += u64::from(line.incomplete || windows.cut || unread);
+    }
+
+    /// One step of a command that may have many: what was looked at in it before is not looked at again,
+    /// and in the whole run no more than [`MAX_STEPS`] are.
+    fn step_once(&mut self, event: &Event, step: Step) {
+        if step.proves_nothing_twice() && !self.looked_at.insert(step.text.clone()) {
+            return;
+        }
+        self.steps = self.steps.saturating_add(1);
+        // The whole text of a command is looked at in any case.
+        if self.steps <= MAX_STEPS || step.invocation.is_none() {
+            let before = self.findings.len();
+            self.step(event, step);
+            if self.findings.len() > before {
+                // A rule may ask for what was found just now.
+                self.looked_at.clear();
             }
         }
     }
 
     /// Files that the agent wrote before and runs now.
-    fn add_scripts(&self, steps: &mut Vec<Step>, cwd: Option<&str>) {
+    fn add_scripts(&mut self, steps: &mut Vec<Step>, cwd: Option<&str>) {
         let mut all = Vec::with_capacity(steps.len());
         for step in std::mem::take(steps) {
             let mut more = Vec::new();
@@ -60,6 +90,14 @@ impl Engine<'_> {
                 let Some(source) = self.scripts.get(&path) else {
                     continue;
                 };
+                // Running it again in the same command shows nothing more.
+                if !self.ran.insert(path.clone()) {
+                    continue;
+                }
+                self.script_bytes = self.script_bytes.saturating_add(source.len());
+                if self.script_bytes > MAX_SCRIPT_BYTES {
+                    continue;
+                }
                 let shell = step
                     .invocation
                     .as_ref()

@@ -14,11 +14,14 @@
 //!   ([`super::prompt`]).
 
 mod calls;
+mod cautious;
 mod hits;
 mod matching;
 mod past;
 mod report;
+mod sinks;
 mod steps;
+mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -137,8 +140,17 @@ pub struct Engine<'r> {
     findings: Vec<Finding>,
     mentions: BTreeMap<usize, usize>,
     gave_up: BTreeMap<String, usize>,
+    /// Commands with a pipeline too long to be looked at as one.
     long_commands: usize,
     unclear_commands: u64,
+    /// Texts of the simplest steps of the current command.
+    looked_at: BTreeSet<String>,
+    /// Steps looked at so far, in the whole run.
+    steps: usize,
+    /// Files of the agent's that the current command was seen to run.
+    ran: BTreeSet<String>,
+    /// Bytes of such files read so far, in the whole run.
+    script_bytes: usize,
     inactive: Vec<InactiveRule>,
     past: Past,
     /// What rules ask to have happened before.
@@ -212,6 +224,10 @@ impl<'r> Engine<'r> {
             gave_up: BTreeMap::new(),
             long_commands: 0,
             unclear_commands: 0,
+            ran: BTreeSet::new(),
+            looked_at: BTreeSet::new(),
+            steps: 0,
+            script_bytes: 0,
             inactive,
             past: Past::default(),
             asked,
