@@ -12,6 +12,7 @@ use crate::rules::rule::{Allow, Body, Rule, Scope};
 use crate::rules::schema::ActorSyntax;
 use crate::rules::text::excerpt::{excerpt, fingerprint};
 use crate::rules::text::fold::plain;
+use crate::rules::text::quote::{QUOTES, quoted};
 use crate::rules::text::slice;
 use crate::trace::event::{Actor, Channel, EditOp, Event, EventId, FileEdit, Source};
 
@@ -117,7 +118,17 @@ impl Engine<'_> {
         match subject.step {
             None => {
                 let prompt = matches!(event.channel, Channel::Prompt | Channel::System);
-                (!prompt && self.prompt.quotes(piece)).then(|| QUOTED.to_owned())
+                let said = matches!(
+                    event.channel,
+                    Channel::Assistant | Channel::Reasoning | Channel::Result
+                ) && matches!(rule.kind, Kind::Admission | Kind::Action);
+                if !prompt && self.prompt.quotes(piece) {
+                    Some(QUOTED.to_owned())
+                } else if said && quoted(subject.text, &hit.range) {
+                    Some(QUOTES.to_owned())
+                } else {
+                    None
+                }
             }
             Some(step) => {
                 let asked = step
