@@ -13,6 +13,8 @@
 mod hidden;
 #[path = "rules/lint.rs"]
 mod lint;
+#[path = "rules/manual.rs"]
+mod manual;
 #[path = "rules/real.rs"]
 mod real;
 #[path = "rules/tables.rs"]
