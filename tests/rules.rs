@@ -9,6 +9,8 @@
     clippy::unwrap_used
 )]
 
+#[path = "rules/fresh.rs"]
+mod fresh;
 #[path = "rules/hidden.rs"]
 mod hidden;
 #[path = "rules/lint.rs"]

@@ -46,10 +46,13 @@ impl Engine<'_> {
         let cwd = self.cwd(event);
         let cwd = cwd.as_deref();
         let mut windows = Windows::new(&line);
-        while let Some(mut steps) = windows.next(cwd) {
-            self.add_scripts(&mut steps, cwd);
+        while let Some(steps) = windows.next(cwd) {
             for step in steps {
+                let scripts = self.scripts_of(&step, cwd);
                 self.step_once(event, step);
+                scripts
+                    .into_iter()
+                    .for_each(|step| self.step_once(event, step));
             }
         }
         let unread = self.script_bytes > MAX_SCRIPT_BYTES && !self.ran.is_empty();
@@ -79,39 +82,33 @@ impl Engine<'_> {
         }
     }
 
-    /// Files that the agent wrote before and runs now.
-    fn add_scripts(&mut self, steps: &mut Vec<Step>, cwd: Option<&str>) {
-        let mut all = Vec::with_capacity(steps.len());
-        for step in std::mem::take(steps) {
-            let mut more = Vec::new();
-            let run = step.io.files.iter().filter(|f| f.access == Access::Run);
-            for file in run {
-                let path = step.place(cwd).resolve(&file.path);
-                let Some(source) = self.scripts.get(&path) else {
-                    continue;
-                };
-                // Running it again in the same command shows nothing more.
-                if !self.ran.insert(path.clone()) {
-                    continue;
-                }
-                self.script_bytes = self.script_bytes.saturating_add(source.len());
-                if self.script_bytes > MAX_SCRIPT_BYTES {
-                    continue;
-                }
-                let shell = step
-                    .invocation
-                    .as_ref()
-                    .is_some_and(|i| is_shell(&i.program) || i.program == path);
-                if shell || path.ends_with(".sh") {
-                    more.extend(steps_of(&shell::parse(source), cwd));
-                } else {
-                    more.push(Step::script(source, cwd));
-                }
+    /// The steps of the files that the agent wrote before and runs now.
+    fn scripts_of(&mut self, step: &Step, cwd: Option<&str>) -> Vec<Step> {
+        let mut more = Vec::new();
+        for file in step.io.files.iter().filter(|f| f.access == Access::Run) {
+            let path = step.place(cwd).resolve(&file.path);
+            let Some(source) = self.scripts.get(&path) else {
+                continue;
+            };
+            // Running it again in the same command shows nothing more.
+            if !self.ran.insert(path.clone()) {
+                continue;
             }
-            all.push(step);
-            all.extend(more);
+            self.script_bytes = self.script_bytes.saturating_add(source.len());
+            if self.script_bytes > MAX_SCRIPT_BYTES {
+                continue;
+            }
+            let shell = step
+                .invocation
+                .as_ref()
+                .is_some_and(|i| is_shell(&i.program) || i.program == path);
+            if shell || path.ends_with(".sh") {
+                more.extend(steps_of(&shell::parse(source), cwd));
+            } else {
+                more.push(Step::script(source, cwd));
+            }
         }
-        *steps = all;
+        more
     }
 
     /// One step of a call.
