@@ -15,7 +15,7 @@ use crate::rules::result::CallResult;
 use crate::rules::rule::{Access, Side};
 use crate::rules::text::fold::plain;
 use crate::shell;
-use crate::shell::model::Origin;
+use crate::shell::model::{Invocation, Join, Origin};
 use crate::trace::event::{Channel, EditOp, Event, EventId, Outcome};
 
 /// Longest file that is remembered because the agent may run it later, in bytes.
@@ -29,6 +29,9 @@ pub(super) const MAX_SCRIPT_BYTES: usize = 64 << 20;
 
 /// Programs that are looked at one by one in one run: twenty times more than the longest real runs start.
 pub(super) const MAX_STEPS: usize = 1 << 20;
+
+/// Results of unclear commands that are kept in mind; the others are looked at for lines alone.
+const MAX_UNCLEAR: usize = 4_096;
 
 /// Files that are remembered because the agent wrote them.
 const MAX_OWN_FILES: usize = 16_384;
@@ -61,7 +64,11 @@ impl Engine<'_> {
             cautious::each_step(&text, cwd, line.unread, |step| self.step_once(event, step));
         }
         let unread = unread || self.steps > MAX_STEPS;
-        self.unclear_commands += u64::from(line.incomplete || windows.cut || unread);
+        let unclear = line.incomplete || windows.cut || unread;
+        self.unclear_commands += u64::from(unclear);
+        if unclear || line.invocations.iter().any(runs_the_unknown) {
+            self.calls.entry(event.id).or_default().unclear = true;
+        }
     }
 
     /// One step of a command that may have many: what was looked at in it before is not looked at again,
@@ -331,6 +338,10 @@ impl Engine<'_> {
         if !call.waiting.is_empty() {
             self.judge(event, &call, &text, outcome);
         }
+        if call.unclear && self.unclear_results.len() < MAX_UNCLEAR {
+            let said = self.unclear_result(event, answers);
+            self.unclear_results.push(said);
+        }
         call.answered = true;
         // A call can have several results (a background job, a stream): keep what waits for more.
         self.calls.insert(answers.event, call);
@@ -354,6 +365,14 @@ impl Engine<'_> {
             self.stash.forget(answers.event);
         }
     }
+}
+
+/// True for what nobody can read: a shell or `eval` with a text that flows in or that expansions make, or a
+/// program that is itself the value of an unknown variable.
+fn runs_the_unknown(invocation: &Invocation) -> bool {
+    let runs = is_shell(&invocation.program) || invocation.program == "eval";
+    let unknown = invocation.join == Join::Pipe || invocation.args.iter().any(|word| word.dynamic);
+    runs && unknown || invocation.program.starts_with('$')
 }
 
 /// Applies a judgement. A call with several results keeps the strongest.

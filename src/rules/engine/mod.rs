@@ -111,6 +111,8 @@ struct Call {
     waiting: Vec<Waiting>,
     /// The call lists commits; true if it walks more than `HEAD`.
     lists: Option<bool>,
+    /// The call cannot be taken apart, or runs a script that is not in the trace.
+    unclear: bool,
     /// The call makes a commit.
     commits: bool,
     answered: bool,
@@ -143,6 +145,7 @@ pub struct Engine<'r> {
     /// Commands with a pipeline too long to be looked at as one.
     long_commands: usize,
     unclear_commands: u64,
+    unclear_results: Vec<Finding>,
     /// Texts of the simplest steps of the current command.
     looked_at: BTreeSet<String>,
     /// Steps looked at so far, in the whole run.
@@ -224,6 +227,7 @@ impl<'r> Engine<'r> {
             gave_up: BTreeMap::new(),
             long_commands: 0,
             unclear_commands: 0,
+            unclear_results: Vec::new(),
             ran: BTreeSet::new(),
             looked_at: BTreeSet::new(),
             steps: 0,

@@ -31,6 +31,10 @@ pub struct EngineReport {
     pub notes: Vec<String>,
     /// Commands that could not be taken apart, wholly or in part: what they run is not known for sure.
     pub unclear_commands: u64,
+    /// What to say of the results of such commands, and of scripts that nobody can read, if a result turns
+    /// out to hold reference content: one finding a result. They are no findings by themselves.
+    #[serde(skip)]
+    pub unclear_results: Vec<Finding>,
 }
 
 impl Engine<'_> {
@@ -88,6 +92,7 @@ impl Engine<'_> {
         findings.dedup_by(|a, b| a.event == b.event && a.rule == b.rule);
         EngineReport {
             unclear_commands: self.unclear_commands,
+            unclear_results: self.unclear_results,
             findings,
             inactive: self.inactive,
             notes,
