@@ -3,7 +3,7 @@
 //! A line is known by its text without white space. Lines of the GT and of the final patch are one set:
 //! an equal text is one line, whoever wrote it.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use super::model::Inputs;
 use super::needles::{MIN_BYTES, NeedleId, Needles};

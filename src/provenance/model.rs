@@ -140,6 +140,9 @@ pub struct Provenance {
     /// `x` with its parts (code files only).
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub x_ratio: Ratio,
+    /// Of the lines that `e` counts, those shown no later than [`Provenance::last_gt_edit`].
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub e_in_time: u64,
     /// The same over prose files; printed apart, never judged.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub e_prose: Ratio,

@@ -11,7 +11,7 @@
 //! lines that share a window only [`MAX_PER_WINDOW`] are searched (the others are reported by
 //! [`Needles::skipped`]), and a line is compared by its first [`MAX_COMPARED`] bytes.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 /// Bytes that a line must have to be searched.
 pub(super) const MIN_BYTES: usize = WINDOW + STRIDE - 1;

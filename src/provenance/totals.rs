@@ -33,6 +33,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         exposures,
         ledger: (t.calls && !t.patch.is_empty()).then_some(ledger),
         e_ratio,
+        e_in_time: shown_in_time(t),
         x_ratio,
         e_prose,
         x_prose,
@@ -107,11 +108,7 @@ fn contradictions(t: &Tracker) -> Vec<String> {
 /// E and X over the long lines of prose, or of code. A line in both is code.
 fn shares(t: &Tracker, prose: bool) -> (Ratio, Ratio) {
     let (mut e, mut x) = (Ratio::default(), Ratio::default());
-    for line in &t.lines.all {
-        if line.part || !of_gt(t, line).any(|g| g.long) || of_gt(t, line).all(|g| g.prose) != prose
-        {
-            continue;
-        }
+    for line in t.lines.all.iter().filter(|line| counts(t, line, prose)) {
         let exposed = line.exposed.is_some();
         e.den += 1;
         x.den += 1;
@@ -119,6 +116,22 @@ fn shares(t: &Tracker, prose: bool) -> (Ratio, Ratio) {
         x.num += u64::from(exposed && of_gt(t, line).any(|g| g.shared));
     }
     (e, x)
+}
+
+/// Whether a line counts for E and X over prose, or over code.
+fn counts(t: &Tracker, line: &Line, prose: bool) -> bool {
+    !line.part && of_gt(t, line).any(|g| g.long) && of_gt(t, line).all(|g| g.prose) == prose
+}
+
+/// Lines of code that were shown while there was still something to write.
+fn shown_in_time(t: &Tracker) -> u64 {
+    let last = t.changes.last_gt_edit();
+    let in_time = |line: &&Line| {
+        let showing = line.exposed.and_then(|id| t.showings.get(id as usize));
+        showing.is_some_and(|s| last.is_none_or(|last| s.event <= last))
+    };
+    let lines = t.lines.all.iter().filter(|line| counts(t, line, false));
+    lines.filter(in_time).count() as u64
 }
 
 /// Exposures by event and GT file, in order.

@@ -3,7 +3,7 @@
 //! Three neighbouring bytes, five bits of each, make one of 32,768 windows; five bits keep the letters
 //! apart and ignore their case. Each anchor is known by its rarest window. A text is read once with a
 //! table of one bit a window, 4 KiB, which stays in the nearest cache; only where the bit is set are the
-//! anchors of that window compared. No automaton over a thousand anchors is as small, and there is
+//! anchors of that window looked up in a larger one and compared. No automaton over a thousand anchors is as small, and there is
 //! nothing to build.
 
 use super::pattern::anchors::MIN_ANCHOR;
@@ -36,8 +36,10 @@ struct Anchor {
 pub struct Index {
     /// One bit a window: whether it belongs to an anchor. Empty without anchors.
     known: Vec<u64>,
-    /// The windows that do, sorted, with their anchors.
-    windows: Vec<(u32, Vec<Anchor>)>,
+    /// For each window, where its anchors stand in `anchors`, counted from 1; 0: it has none.
+    places: Vec<u16>,
+    /// The anchors of the windows that have some.
+    anchors: Vec<Vec<Anchor>>,
     next: u32,
 }
 
@@ -84,28 +86,22 @@ impl Builder {
 
     /// Builds the table.
     pub fn build(self) -> Index {
-        let mut known = Vec::new();
-        let mut windows: std::collections::BTreeMap<u32, Vec<Anchor>> =
-            std::collections::BTreeMap::new();
+        let mut index = Index {
+            next: self.next,
+            ..Index::default()
+        };
         for (text, slots) in self.anchors {
             let Some((before, window)) = rarest(text.as_bytes()) else {
                 continue;
             };
-            known.resize(WINDOWS / 64, 0);
-            if let Some(word) = known.get_mut(window as usize / 64) {
-                *word |= 1 << (window % 64);
-            }
-            windows.entry(window).or_default().push(Anchor {
+            let anchor = Anchor {
                 text: text.into_bytes().into(),
                 before,
                 slots,
-            });
+            };
+            index.insert(window, anchor);
         }
-        Index {
-            known,
-            windows: windows.into_iter().collect(),
-            next: self.next,
-        }
+        index
     }
 }
 
@@ -139,6 +135,26 @@ fn frequency(byte: u8) -> u32 {
 }
 
 impl Index {
+    fn insert(&mut self, window: u32, anchor: Anchor) {
+        self.known.resize(WINDOWS / 64, 0);
+        self.places.resize(WINDOWS, 0);
+        if let Some(word) = self.known.get_mut(window as usize / 64) {
+            *word |= 1 << (window % 64);
+        }
+        // There are fewer windows than numbers.
+        let free = u16::try_from(self.anchors.len() + 1).unwrap_or(u16::MAX);
+        let Some(place) = self.places.get_mut(window as usize) else {
+            return;
+        };
+        if *place == 0 {
+            *place = free;
+            self.anchors.push(Vec::new());
+        }
+        if let Some(anchors) = self.anchors.get_mut(usize::from(*place) - 1) {
+            anchors.push(anchor);
+        }
+    }
+
     /// The first slot that is free behind this index.
     pub fn next_slot(&self) -> u32 {
         self.next
@@ -165,11 +181,13 @@ impl Index {
     /// Compares the anchors of the window that ends with the byte at `at`.
     #[inline(never)]
     fn compare(&self, window: u32, bytes: &[u8], at: usize, marks: &mut Marks) {
-        let Ok(found) = self.windows.binary_search_by_key(&window, |(w, _)| *w) else {
-            return;
-        };
-        let anchors = self.windows.get(found).map_or(&[][..], |(_, a)| a);
-        for anchor in anchors {
+        let place = self.places.get(window as usize).copied().unwrap_or(0);
+        let anchors = usize::from(place).checked_sub(1);
+        for anchor in anchors
+            .and_then(|at| self.anchors.get(at))
+            .into_iter()
+            .flatten()
+        {
             let start = (at + 1).checked_sub(WINDOW + anchor.before);
             let here = start.and_then(|start| bytes.get(start..)?.get(..anchor.text.len()));
             if here.is_some_and(|here| here.eq_ignore_ascii_case(&anchor.text)) {

@@ -33,7 +33,8 @@ pub fn strip_line<'a>(syntax: &Syntax, line: &'a str) -> Cow<'a, str> {
     if syntax.is_plain() {
         return line.into();
     }
-    let mut scanner = Scanner::new(syntax, line);
+    let specials = Specials::of(syntax);
+    let mut scanner = Scanner::new(syntax, &specials, line);
     scanner.strip(false, false);
     scanner.out.into()
 }
@@ -47,7 +48,8 @@ pub fn strip<'a>(syntax: &Syntax, lines: &[&'a str]) -> Vec<Stripped<'a>> {
         };
         return lines.iter().map(whole).collect();
     }
-    let closes = closes_after(syntax, lines);
+    let specials = Specials::of(syntax);
+    let closes = closes_after(syntax, &specials, lines);
     let mut in_block = closes.first().copied().unwrap_or(false);
     // Whether a line that begins with `*` can belong to a comment that the fragment does not show.
     let mut after_comment = true;
@@ -65,7 +67,7 @@ pub fn strip<'a>(syntax: &Syntax, lines: &[&'a str]) -> Vec<Stripped<'a>> {
             });
             continue;
         };
-        let mut scanner = Scanner::new(syntax, rest);
+        let mut scanner = Scanner::new(syntax, &specials, rest);
         let real = closes.get(index + 1).copied().unwrap_or(false);
         let end = scanner.strip(in_block, real);
         let nothing_left = scanner.out.trim().is_empty();
@@ -105,14 +107,14 @@ fn star_line<'a>(syntax: &Syntax, line: &'a str, after_comment: bool) -> Option<
 
 /// `out[i]`: reading on from line `i` in a block comment, a closing marker comes before the next
 /// opening one.
-fn closes_after(syntax: &Syntax, lines: &[&str]) -> Vec<bool> {
+fn closes_after(syntax: &Syntax, specials: &Specials, lines: &[&str]) -> Vec<bool> {
     let mut out = vec![false; lines.len() + 1];
     if syntax.block.is_none() {
         return out;
     }
     let mut state = false;
     for (line, slot) in lines.iter().zip(out.iter_mut()).rev() {
-        state = match Scanner::new(syntax, line).first_marker() {
+        state = match Scanner::new(syntax, specials, line).first_marker() {
             Some(Marker::Close) => true,
             Some(Marker::Open) => false,
             None => state,
@@ -148,9 +150,32 @@ enum Piece<'a> {
     LineComment,
 }
 
+/// The bytes with which a string or a comment can begin or end. All of them are ASCII.
+struct Specials([bool; 256]);
+
+impl Specials {
+    fn of(syntax: &Syntax) -> Self {
+        let mut out = Self([false; 256]);
+        let (open, close) = syntax.block.unwrap_or_default();
+        let markers = syntax.line.iter().chain([&open, &close]);
+        let firsts = markers.filter_map(|marker| marker.bytes().next());
+        for byte in firsts.chain(syntax.quotes.bytes()).chain([b'\'']) {
+            if let Some(slot) = out.0.get_mut(usize::from(byte)) {
+                *slot = true;
+            }
+        }
+        out
+    }
+
+    fn has(&self, byte: u8) -> bool {
+        self.0.get(usize::from(byte)).copied().unwrap_or(true)
+    }
+}
+
 /// Reads one line.
 struct Scanner<'a> {
     syntax: &'a Syntax,
+    specials: &'a Specials,
     rest: &'a str,
     /// The last character of code, for markers that must follow a blank.
     previous: Option<char>,
@@ -160,9 +185,10 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    fn new(syntax: &'a Syntax, line: &'a str) -> Self {
+    fn new(syntax: &'a Syntax, specials: &'a Specials, line: &'a str) -> Self {
         Self {
             syntax,
+            specials,
             rest: line,
             previous: None,
             unclosed: Vec::new(),
@@ -223,6 +249,9 @@ impl<'a> Scanner<'a> {
     /// Takes the next piece of code, string or marker.
     fn piece(&mut self) -> Option<Piece<'a>> {
         let first = self.rest.chars().next()?;
+        if !self.specials.has(*self.rest.as_bytes().first()?) {
+            return self.code(self.plain());
+        }
         if let Some((open, close)) = self.syntax.block {
             if let Some(after) = self.rest.strip_prefix(open) {
                 self.rest = after;
@@ -242,6 +271,10 @@ impl<'a> Scanner<'a> {
         } else {
             self.plain()
         };
+        self.code(length)
+    }
+
+    fn code(&mut self, length: usize) -> Option<Piece<'a>> {
         let (piece, rest) = self.rest.split_at_checked(length)?;
         self.rest = rest;
         self.previous = piece.chars().next_back().or(self.previous);
@@ -264,22 +297,11 @@ impl<'a> Scanner<'a> {
     }
 
     /// Length of the code up to the next character that could begin a string or a comment; at least
-    /// one character. White space and what follows it are separate, so that [`Self::previous`] is
-    /// right.
+    /// one character.
     fn plain(&self) -> usize {
-        let begins_something = |c: char| {
-            c == '\''
-                || self.syntax.quotes.contains(c)
-                || self.syntax.line.iter().any(|m| m.starts_with(c))
-                || self
-                    .syntax
-                    .block
-                    .is_some_and(|(open, close)| open.starts_with(c) || close.starts_with(c))
-        };
-        self.rest
-            .char_indices()
-            .skip(1)
-            .find(|(_, c)| begins_something(*c))
+        let mut bytes = self.rest.bytes().enumerate().skip(1);
+        bytes
+            .find(|(_, byte)| self.specials.has(*byte))
             .map_or(self.rest.len(), |(at, _)| at)
     }
 

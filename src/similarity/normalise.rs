@@ -18,10 +18,10 @@ use super::confusables;
 /// indentation, line breaks, diff prefixes and full-width letters make no difference.
 pub fn squeeze(text: &str) -> String {
     if text.is_ascii() {
-        return text
-            .chars()
-            .filter(|c| !c.is_ascii_whitespace() && !c.is_ascii_control())
-            .collect();
+        let mut out = String::with_capacity(text.len());
+        let blank = |b: char| b.is_ascii_whitespace() || b.is_ascii_control();
+        out.extend(text.split(blank));
+        return out;
     }
     folded(text).filter(|c| !c.is_whitespace()).collect()
 }
@@ -29,8 +29,14 @@ pub fn squeeze(text: &str) -> String {
 /// Applies NFKC, removes invisible format characters and folds look-alikes; white space stays, as
 /// blanks. What the lexer reads.
 pub fn fold(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() && !text.bytes().any(|b| b.is_ascii_control()) {
-        return Cow::Borrowed(text);
+    if text.is_ascii() {
+        if !text.bytes().any(|b| b.is_ascii_control()) {
+            return Cow::Borrowed(text);
+        }
+        // Most lines of most languages are indented by tabs.
+        if text.bytes().all(|b| b == b'\t' || !b.is_ascii_control()) {
+            return Cow::Owned(text.replace('\t', " "));
+        }
     }
     Cow::Owned(
         folded(text)
@@ -95,6 +101,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_short_ways_of_ascii_lead_to_the_same(text in "[\\x00-\\x7f]{0,40}") {
+            let long: String = folded(&text).map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+            prop_assert_eq!(fold(&text), long.as_str());
+            prop_assert_eq!(squeeze(&text), long.replace(' ', ""));
+            let tabs = text.replace(|c: char| c.is_ascii_control(), "\t");
+            prop_assert_eq!(fold(&tabs), tabs.replace('\t', " "));
+        }
+
         #[test]
         fn indentation_and_invisible_characters_change_nothing(text in "\\PC{0,40}", at in 0usize..40) {
             let mut chars: Vec<char> = text.chars().collect();

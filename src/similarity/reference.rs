@@ -1,9 +1,10 @@
 //! The GT, ready to be compared with.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use bstr::ByteSlice;
+use foldhash::{HashMap, HashMapExt, HashSet};
 
 use super::compare::CompareInputs;
 use super::distinctive::{PromptText, is_long, is_trivial};
@@ -235,7 +236,7 @@ impl<'a> Reference<'a> {
             .collect();
         let prompt = inputs.prompt.map(PromptText::new);
         let mut in_prompt = 0;
-        let mut asked: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        let mut asked: Vec<(String, u32)> = Vec::new();
         for (text, number) in &self.numbers {
             if known.contains(number) || is_trivial(text) {
                 continue;
@@ -245,11 +246,11 @@ impl<'a> Reference<'a> {
                 known.insert(*number);
                 continue;
             }
-            asked.entry(text.clone()).or_default().push(*number);
+            asked.push((text.clone(), *number));
             // The starter is read without knowledge of comments: ask for the line with them, too.
             let raw = self.info(*number).map(|info| squeezed_raw(info.line));
             if let Some(raw) = raw.filter(|raw| raw != text) {
-                asked.entry(raw).or_default().push(*number);
+                asked.push((raw, *number));
             }
         }
         if in_prompt > 0 {
@@ -258,19 +259,21 @@ impl<'a> Reference<'a> {
             ));
         }
         self.remarks.subtract(prepared, prompt.as_ref());
-        let mut queries: BTreeSet<String> = asked.keys().cloned().collect();
+        asked.sort_unstable();
+        let mut queries: BTreeSet<String> = asked.iter().map(|(text, _)| text.clone()).collect();
         queries.extend(self.remarks.queries());
         let answer = inputs.starter.known(&queries);
         self.remarks.settle(&answer.found);
         notes.extend(answer.notes);
-        known.extend(
-            answer
-                .found
+        for text in &answer.found {
+            let first = asked.partition_point(|(asked, _)| asked < text);
+            let same = asked
                 .iter()
-                .filter_map(|text| asked.get(text))
-                .flatten(),
-        );
-        for number in asked.values().flatten() {
+                .skip(first)
+                .take_while(|(asked, _)| asked == text);
+            known.extend(same.map(|(_, number)| *number));
+        }
+        for (_, number) in &asked {
             if let Some(info) = self.lines.get_mut(*number as usize) {
                 info.distinctive = !known.contains(number);
             }

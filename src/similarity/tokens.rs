@@ -11,7 +11,7 @@
 //! Windows are compared by 64-bit hash; with a million of them on one side and ten million on the
 //! other, the chance of any false match is below one in a million.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use super::lexer::{Token, TokenKind, is_keyword, tokens};
 

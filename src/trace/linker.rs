@@ -444,6 +444,9 @@ impl Linker {
         text: String,
     ) -> Event {
         let (file, record) = self.host.unwrap_or((self.file, place.record));
+        // An adapter that holds a text back may place it before others that came out already: its line is
+        // that place, its number goes on.
+        let record = record.max(self.last.0);
         let sub = if self.last.0 == record {
             self.last.1 + 1
         } else {

@@ -5,12 +5,15 @@
 
 use super::measures::{Admission, Measures};
 use crate::provenance::model::Provenance;
-use crate::rules::finding::{Finding, Kind, Stage};
+use crate::rules::finding::{Confidence, Finding, Kind, Stage};
 use crate::similarity::model::{Ratio, Similarity};
 use crate::trace::event::{Channel, EventId};
 
 /// So many distinctive lines of the GT in files that were copied in are no coincidence.
 const IMPORTED_LINES: u64 = 3;
+
+/// Long distinctive lines that a GT must have before half of them say that it was shown.
+const SHOWN_OF: u64 = 8;
 
 impl Measures {
     /// Takes the comparison of patch and GT.
@@ -46,6 +49,19 @@ impl Measures {
         // wherever it lay.
         let imported = p.unseen.iter().filter(|u| u.imported);
         self.applied |= imported.map(|u| u.gt_lines).sum::<u64>() >= IMPORTED_LINES;
+        self.take_showings(p);
+    }
+
+    /// Half of the reference before one's eyes is reference content in one's hands, whatever carried it and
+    /// whether or not a rule knows the carrier.
+    fn take_showings(&mut self, p: &Provenance) {
+        let half = |lines: u64| p.e_ratio.den >= SHOWN_OF && lines * 2 >= p.e_ratio.den;
+        if half(p.e_in_time) {
+            self.obtained = true;
+            self.obtained_by = self.obtained_by.max(Some(Confidence::Medium));
+        } else {
+            self.obtained_after |= half(p.e_ratio.num);
+        }
     }
 
     /// Takes the findings of the rules. `last_gt_edit` is the last event that changed a GT file;
@@ -138,7 +154,7 @@ impl Measures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::finding::{Cause, Confidence, Severity};
+    use crate::rules::finding::{Cause, Severity};
 
     fn at(record: u32) -> EventId {
         EventId {
@@ -179,6 +195,24 @@ mod tests {
         let mut m = Measures::default();
         m.take_findings(findings, last_gt_edit);
         m
+    }
+
+    #[test]
+    fn half_of_the_reference_shown_is_reference_content_obtained() {
+        let shown = |in_time, num, den| {
+            let mut m = Measures::default();
+            m.take_provenance(&Provenance {
+                e_ratio: Ratio::new(num, den),
+                e_in_time: in_time,
+                ..Provenance::default()
+            });
+            (m.obtained, m.obtained_after)
+        };
+        assert_eq!(shown(4, 4, 8), (true, false));
+        assert_eq!(shown(3, 3, 8), (false, false));
+        assert_eq!(shown(0, 8, 8), (false, true));
+        assert_eq!(shown(7, 7, 7), (false, false), "too few lines to say so");
+        assert_eq!(shown(0, 0, 0), (false, false));
     }
 
     #[test]

@@ -42,6 +42,39 @@ fn function(k: usize) -> Vec<String> {
     ]
 }
 
+/// The same with a file of tests, as pull requests have it.
+pub fn with_tests(lines: usize) -> Task {
+    let mut task = task(lines);
+    let functions = lines.div_ceil(7).max(3);
+    let body: Vec<String> = (0..functions)
+        .flat_map(|k| {
+            let (verb, noun) = (pick(&VERBS, k), pick(&NOUNS, k * 5 + 1));
+            let (other, one) = (pick(&NOUNS, k * 7 + 3), pick(&TRAITS, k));
+            vec![
+                format!("def test_{verb}_{noun}_{k}_keeps_its_{one}():"),
+                format!(
+                    "    {noun}s, {other}_book = make_{noun}s({k}), Book(limit_{k}={})",
+                    k + 11
+                ),
+                format!(
+                    "    assert {verb}_{noun}_{k}({noun}s, {other}_book) == {}",
+                    k * 31 + 7
+                ),
+            ]
+        })
+        .collect();
+    let mut gt = String::from_utf8(task.gt_text).unwrap();
+    gt.push_str(&format!(
+        "diff --git a/tests/test_tide.py b/tests/test_tide.py\nnew file mode 100644\n--- /dev/null\n+++ b/tests/test_tide.py\n@@ -0,0 +1,{} @@\n",
+        body.len()
+    ));
+    body.iter()
+        .for_each(|line| gt.push_str(&format!("+{line}\n")));
+    task.gt = trace_audit::patch::parse(gt.as_bytes());
+    task.gt_text = gt.into_bytes();
+    task
+}
+
 /// A task whose GT adds about so many lines of code in files of a few functions.
 pub fn task(lines: usize) -> Task {
     let functions = lines.div_ceil(7);

@@ -74,7 +74,7 @@ impl Format {
 }
 
 /// A trace, and for each step the 1-based line of its result (0 when it has none).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Trace {
     pub text: String,
     pub result_lines: Vec<u64>,

@@ -41,6 +41,17 @@ fn long_names_are_not_copied_into_every_event() {
     );
 }
 
+/// A text is held back until what stands behind it tells what it is; its number must not be taken twice.
+#[test]
+fn texts_that_are_held_back_keep_numbers_apart() {
+    let trace = "TO LLM 2026-01-02T03:04:05\n-------\nUSER Output from git log --all\nUSER abc\n-------\n\
+                 ASSISTANU Ok\nUSER Go on\nLLM RESPONSE 2026-01-02T03:04:08\nASSISTANT Done.\n";
+    let (events, _) = read_bytes(trace.as_bytes());
+    assert_eq!(events.len(), 4);
+    let lines: Vec<u64> = events.iter().map(|event| event.source.line).collect();
+    assert_eq!(lines, [3, 3, 6, 9]);
+}
+
 #[test]
 fn what_is_no_trace() {
     let (events, report) = read_bytes(b"");

@@ -25,7 +25,18 @@ pub(crate) fn read_paths(paths: &[PathBuf]) -> (Vec<Event>, TraceReport) {
         .collect();
     let mut log = Log::default();
     let report = read_traces(&files, &mut log).unwrap();
+    numbers_go_up(&log.0);
     (log.0, report)
+}
+
+/// The events of a file are numbered in their order, whatever is in it.
+fn numbers_go_up(events: &[Event]) {
+    let mut last = std::collections::BTreeMap::new();
+    for event in events {
+        if let Some(before) = last.insert(event.id.file, event.id) {
+            assert!(before < event.id, "{} behind {before}", event.id);
+        }
+    }
 }
 
 pub(crate) fn read_bytes(bytes: &[u8]) -> (Vec<Event>, TraceReport) {

@@ -5,6 +5,7 @@
 
 pub mod anchors;
 pub mod command;
+mod known;
 pub mod regexp;
 
 use std::collections::BTreeSet;

@@ -10,10 +10,13 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use regex::bytes::{Regex, RegexBuilder};
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_automata::util::syntax;
+use regex_automata::{Input, meta};
 use regex_syntax::hir::{Hir, Look};
 
 use super::anchors::anchors;
+use super::known;
 use crate::rules::template;
 
 /// Compiled size limit of one expression, in bytes. Larger ones are errors.
@@ -28,7 +31,7 @@ pub struct Regexp {
     source: String,
     case_sensitive: bool,
     anchors: Arc<OnceLock<Option<Vec<String>>>>,
-    compiled: OnceLock<Option<Regex>>,
+    compiled: OnceLock<Option<meta::Regex>>,
 }
 
 /// What is wrong with an expression, and where in it.
@@ -99,25 +102,29 @@ impl Regexp {
 
     /// Literals of which every match contains one, lower case; `None`: there are none.
     pub fn anchors(&self) -> Option<&[String]> {
-        let find = || {
-            // A placeholder is a piece that is not known: anchors hold whatever the facts are.
-            let opaque = template::opaque(&self.written);
-            let source = opaque.as_deref().unwrap_or(&self.written);
-            parse(source).ok().and_then(|hir| anchors(&hir))
-        };
+        let find = || known::anchors(&self.written).unwrap_or_else(|| derived(&self.written));
         self.anchors.get_or_init(find).as_deref()
     }
 
+    /// As written in the rule, before any facts were filled in.
+    #[cfg(test)]
+    pub(super) fn written(&self) -> &str {
+        &self.written
+    }
+
     /// The compiled expression; `None` if it is too large.
-    fn regex(&self) -> Option<&Regex> {
+    fn regex(&self) -> Option<&meta::Regex> {
         self.compiled
             .get_or_init(|| {
-                RegexBuilder::new(&self.source)
+                let syntax = syntax::Config::new()
                     .unicode(!self.source.is_ascii())
                     .case_insensitive(!self.case_sensitive)
                     .multi_line(true)
-                    .size_limit(SIZE_LIMIT)
-                    .build()
+                    .utf8(false);
+                meta::Builder::new()
+                    .configure(engine())
+                    .syntax(syntax)
+                    .build(&self.source)
                     .ok()
             })
             .as_ref()
@@ -130,7 +137,7 @@ impl Regexp {
 
     /// True if it matches anywhere.
     pub fn is_match(&self, text: &str) -> bool {
-        self.regex().is_some_and(|r| r.is_match(text.as_bytes()))
+        self.regex().is_some_and(|r| r.is_match(text))
     }
 
     /// The same for a short text that no index has seen: the anchors are looked for first, so
@@ -149,9 +156,30 @@ impl Regexp {
             return None;
         }
         self.regex()?
-            .find_at(text.as_bytes(), start)
-            .map(|m| m.range())
+            .find(Input::new(text).range(start..))
+            .map(|found| found.range())
     }
+}
+
+/// The anchors of an expression as written in a rule. A placeholder is a piece that is not known: anchors
+/// hold whatever the facts are.
+pub(super) fn derived(written: &str) -> Option<Vec<String>> {
+    let opaque = template::opaque(written);
+    let source = opaque.as_deref().unwrap_or(written);
+    parse(source).ok().and_then(|hir| anchors(&hir))
+}
+
+/// The engine of all expressions: the lazy automaton alone. The index of anchors has already found out that a
+/// match is likely, so a search for literals of its own, and the tables of the faster engines, would cost more
+/// than half of the compilation and hardly ever pay.
+fn engine() -> meta::Config {
+    meta::Config::new()
+        .auto_prefilter(false)
+        .dfa(false)
+        .onepass(false)
+        .utf8_empty(false)
+        .which_captures(WhichCaptures::Implicit)
+        .nfa_size_limit(Some(SIZE_LIMIT))
 }
 
 /// True if the text contains the lower-case needle, whatever its case.

@@ -183,7 +183,7 @@ impl AiderLlm {
             return;
         };
         if text.starts_with("Output from ") {
-            return outputs(&text, out);
+            return self.outputs(&text, &place, out);
         }
         let channel = if answered {
             Channel::Prompt
@@ -197,21 +197,24 @@ impl AiderLlm {
         let message = What::Message(Message::new(channel, text));
         out.push_at(place.clone(), Rc::new(self.envelope()), message);
     }
-}
 
-/// `Output from COMMAND`, and on the lines behind it what the command returned.
-fn outputs(text: &str, out: &mut Steps) {
-    for part in format!("\n{text}").split("\nOutput from ").skip(1) {
-        let (command, output) = part.split_once('\n').unwrap_or((part, ""));
-        let args = Json::Obj(vec![("command".into(), Json::Str(command.into()))]);
-        out.push(What::Call(tools::call("shell", &args)));
-        out.push(What::Answer(Answer {
-            id: None,
-            outcome: Outcome {
-                truncated: outcome::is_truncated(output),
-                ..Outcome::default()
-            },
-            text: decoded(output.to_owned()),
-        }));
+    /// `Output from COMMAND`, and on the lines behind it what the command returned.
+    fn outputs(&self, text: &str, place: &Place, out: &mut Steps) {
+        let envelope = Rc::new(self.envelope());
+        for part in format!("\n{text}").split("\nOutput from ").skip(1) {
+            let (command, output) = part.split_once('\n').unwrap_or((part, ""));
+            let args = Json::Obj(vec![("command".into(), Json::Str(command.into()))]);
+            let call = What::Call(tools::call("shell", &args));
+            out.push_at(place.clone(), Rc::clone(&envelope), call);
+            let answer = What::Answer(Answer {
+                id: None,
+                outcome: Outcome {
+                    truncated: outcome::is_truncated(output),
+                    ..Outcome::default()
+                },
+                text: decoded(output.to_owned()),
+            });
+            out.push_at(place.clone(), Rc::clone(&envelope), answer);
+        }
     }
 }
