@@ -9,8 +9,14 @@
     clippy::unwrap_used
 )]
 
+#[path = "rules/fresh.rs"]
+mod fresh;
+#[path = "rules/hidden.rs"]
+mod hidden;
 #[path = "rules/lint.rs"]
 mod lint;
+#[path = "rules/manual.rs"]
+mod manual;
 #[path = "rules/real.rs"]
 mod real;
 #[path = "rules/tables.rs"]
@@ -491,7 +497,9 @@ fn claims_are_told_from_denials_and_talk() {
     let (rules, facts) = (rules(), full_facts());
     let claims = |text: &str| {
         let findings = run(&rules, &facts, None, &[event(1, Channel::Result, text)]);
-        findings.iter().any(|f| f.kind == Kind::Admission)
+        findings
+            .iter()
+            .any(|f| f.kind == Kind::Admission && f.waived.is_none())
     };
     let missed: Vec<_> = CLAIMS.iter().filter(|text| !claims(text)).collect();
     let false_ones: Vec<_> = NO_CLAIMS.iter().filter(|text| claims(text)).collect();

@@ -65,11 +65,6 @@ pub(super) fn listen(
     let logs: Vec<_> = logs.into_iter().map(trace_file).collect();
     let labels = files.iter().chain(&logs).map(|f| f.label.clone()).collect();
     let mut engine = Engine::new(rules, &inputs.task_facts, prompt, labels);
-    let marks = sources
-        .patch
-        .as_ref()
-        .map(|patch| marks(&mut engine, patch))
-        .unwrap_or_default();
     let lines = comparison.map_or(&[][..], |c| c.lines.as_slice());
     let added = sources
         .patch
@@ -77,6 +72,11 @@ pub(super) fn listen(
         .map(|patch| added_files(patch, starter, comparison))
         .unwrap_or_default();
     let unread = unread_sessions(inputs, sources);
+    let marks = sources
+        .patch
+        .as_ref()
+        .map(|patch| marks(&mut engine, patch, &added))
+        .unwrap_or_default();
     if files.is_empty() && logs.is_empty() {
         return Ok(Heard {
             trace: None,
@@ -175,7 +175,14 @@ impl<S: EventSink> EventSink for Shifted<'_, S> {
 }
 
 /// Marks in what the agent added: licence headers, contributors, links.
-fn marks(engine: &mut Engine<'_>, patch: &Patch) -> Vec<Finding> {
+fn marks(engine: &mut Engine<'_>, patch: &Patch, added: &[AddedFile]) -> Vec<Finding> {
+    // A line that stands in the base was moved or copied there: its names and links are no news.
+    let moved: BTreeSet<&str> = added
+        .iter()
+        .flat_map(|file| &file.lines)
+        .filter(|line| line.starter)
+        .map(|line| line.text.as_str())
+        .collect();
     let mut found = Vec::new();
     for file in &patch.files {
         let path = file.path().to_str_lossy();
@@ -183,8 +190,9 @@ fn marks(engine: &mut Engine<'_>, patch: &Patch) -> Vec<Finding> {
             let mut next = hunk.new_start;
             let mut added = Vec::new();
             for line in hunk.lines.iter().filter(|l| l.kind != LineKind::Removed) {
-                if line.kind == LineKind::Added {
-                    added.push((next, line.text.to_str_lossy()));
+                let text = line.text.to_str_lossy();
+                if line.kind == LineKind::Added && !moved.contains(squeeze(&text).as_str()) {
+                    added.push((next, text));
                 }
                 next = next.saturating_add(1);
             }
@@ -313,5 +321,37 @@ fn coverage(
         (Coverage::Partial, reasons)
     } else {
         (Coverage::Full, reasons)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::task_facts::TaskFacts;
+
+    /// What was moved inside the repository brings its names along.
+    #[test]
+    fn moved_lines_carry_no_marks() {
+        let patch = crate::patch::parse(
+            b"--- a/x.c\n+++ b/x.c\n@@ -1 +1,3 @@\n a\n+// TODO(annex): old\n+// TODO(benno): new\n",
+        );
+        let line = |text: &str, starter| AddedLine {
+            text: squeeze(text),
+            starter,
+        };
+        let added = [AddedFile {
+            path: "x.c".to_owned(),
+            generated: false,
+            lines: vec![
+                line("// TODO(annex): old", true),
+                line("// TODO(benno): new", false),
+            ],
+        }];
+        let rules = RuleSet::builtin().unwrap();
+        let mut engine = Engine::new(&rules, &TaskFacts::default(), None, Vec::new());
+        let found = marks(&mut engine, &patch, &added);
+        let lines: Vec<_> = found.iter().map(|f| (f.rule.as_str(), f.line)).collect();
+        assert_eq!(lines, [("marks.person", 3)]);
+        assert_eq!(marks(&mut engine, &patch, &[]).len(), 2);
     }
 }

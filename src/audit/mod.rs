@@ -208,11 +208,12 @@ fn facts_of_task(
         refine::missing_child(&mut heard.rules.findings);
     }
     let content_unrecorded = match (&heard.provenance, &comparison) {
-        (Some(provenance), Some(comparison)) => refine::refine(
-            &mut heard.rules.findings,
-            provenance,
-            comparison.similarity.n16,
-        ),
+        (Some(provenance), Some(comparison)) => {
+            let n16 = comparison.similarity.n16;
+            let unrecorded = refine::refine(&mut heard.rules.findings, provenance, n16);
+            refine::add_unclear(&mut heard.rules, provenance);
+            unrecorded
+        }
         _ => false,
     };
 

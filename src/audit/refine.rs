@@ -2,6 +2,7 @@
 //! knows whether it held lines of the GT.
 
 use crate::provenance::model::Provenance;
+use crate::rules::EngineReport;
 use crate::rules::finding::{Cause, Finding, Kind, Stage};
 use crate::trace::event::Channel;
 
@@ -60,6 +61,30 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
         }
     }
     unrecorded
+}
+
+/// Adds what the engine has to say of the unclear commands whose results showed code of the GT, unless a
+/// rule says already that something was obtained there.
+pub(super) fn add_unclear(rules: &mut EngineReport, provenance: &Provenance) {
+    for said in std::mem::take(&mut rules.unclear_results) {
+        let shown = provenance
+            .exposures
+            .iter()
+            .any(|e| e.event == said.reached_at && !e.prose);
+        let known = rules.findings.iter().any(|f| {
+            f.reached_at == said.reached_at
+                && f.waived.is_none()
+                && f.stage >= Some(Stage::Obtained)
+        });
+        if shown && !known {
+            // Marks of the patch stand at the end, whatever their place.
+            let mut all = rules.findings.iter();
+            let at = all.position(|f| f.kind == Kind::Mark || f.event > said.event);
+            rules
+                .findings
+                .insert(at.unwrap_or(rules.findings.len()), said);
+        }
+    }
 }
 
 /// A sub-agent that was sent for reference material, and whose own steps are not in the trace: what it

@@ -1,6 +1,6 @@
 //! `trace-audit rules`: which rules there are, whether they are sound, what they hit, and a new one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use trace_audit::experiment::config::Config;
 use trace_audit::experiment::discover::{Options, TaskInputs, discover_task};
 use trace_audit::report::escape::for_terminal;
 use trace_audit::rules::finding::{Finding, Kind};
-use trace_audit::rules::template::general;
-use trace_audit::rules::{Rule, RuleSet, SelfTestReport, is_rule_id};
+use trace_audit::rules::template::{Fact, general};
+use trace_audit::rules::{Engine, Rule, RuleSet, SelfTestReport, is_rule_id};
 use trace_audit::trace::TraceFile;
 use trace_audit::{Error, Result};
 
@@ -222,11 +222,15 @@ fn hits(args: &TestArgs, terminal: &Terminal) -> anyhow::Result<u8> {
             }
         }
     }
+    let inactive = inactive(&rules, &task, &found);
     // Of many rules only those that hit something are of interest.
     let all = !args.loaded.rules.is_empty();
     terminal.data(None, |out| {
         for (rule, list) in found.iter().filter(|(_, list)| all || !list.is_empty()) {
-            writeln!(out, "{rule}  {} hits", list.len())?;
+            match inactive.get(*rule) {
+                Some(fact) => writeln!(out, "{rule}  inactive: the task fact {fact} is missing")?,
+                None => writeln!(out, "{rule}  {} hits", list.len())?,
+            }
             for finding in list {
                 writeln!(out, "  {}", hit(finding))?;
             }
@@ -235,7 +239,32 @@ fn hits(args: &TestArgs, terminal: &Terminal) -> anyhow::Result<u8> {
         writeln!(out, "{hit} of {} rules hit something", found.len())?;
         Ok(())
     })?;
+    if !inactive.is_empty() {
+        let facts: BTreeSet<&str> = inactive.values().copied().collect();
+        let facts: Vec<&str> = facts.into_iter().collect();
+        terminal.note(&format!(
+            "{} of the rules are inactive, since nothing is known of the task's {}: give its facts with --facts FILE --task ID",
+            inactive.len(),
+            facts.join(", ")
+        ));
+    }
     Ok(0)
+}
+
+/// The rules among those of interest that name a fact which the task lacks, with that fact.
+fn inactive(
+    rules: &RuleSet,
+    task: &TaskInputs,
+    wanted: &BTreeMap<&str, Vec<Finding>>,
+) -> BTreeMap<String, &'static str> {
+    let report = Engine::new(rules, &task.facts, None, Vec::new()).finish();
+    let missing = report.inactive.into_iter().filter_map(|rule| {
+        let fact = Fact::named(&rule.missing_fact)?;
+        wanted
+            .contains_key(rule.id.as_str())
+            .then_some((rule.id, fact.column()))
+    });
+    missing.collect()
 }
 
 fn findings(rules: &RuleSet, task: &TaskInputs, path: &Path) -> Result<Vec<Finding>> {
@@ -304,7 +333,7 @@ fn list(rules: &RuleSet, out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 fn list_patterns(rules: &RuleSet, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for regex in rules.rules().iter().flat_map(Rule::regexes) {
         // ripgrep knows no facts of a task.
         let regex = general(regex);

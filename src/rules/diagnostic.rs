@@ -10,6 +10,7 @@ use annotate_snippets::{AnnotationKind, Level as Title, Renderer, Snippet};
 
 use super::text::{ceil, floor};
 use crate::Error;
+use crate::report::escape::for_terminal;
 
 /// A rule file.
 #[derive(Debug, Clone)]
@@ -188,7 +189,10 @@ fn render_one(diagnostic: &Diagnostic, files: &[SourceFile]) -> String {
     if let Some(help) = &diagnostic.help {
         group = group.element(Title::HELP.message(help.as_str()));
     }
-    Renderer::plain().render(&[group])
+    // The file may come from anybody: what it holds must not drive the terminal that shows it.
+    let shown = Renderer::plain().render(&[group]);
+    let lines: Vec<Cow<str>> = shown.split('\n').map(for_terminal).collect();
+    lines.join("\n")
 }
 
 /// For `unknown field `keywrod`, expected one of `a`, `b``: the name that was most likely meant.
@@ -244,6 +248,26 @@ mod tests {
         assert!(shown.contains("r.toml:2:1"), "{shown}");
         assert!(shown.contains("^^^^^^^"), "{shown}");
         assert!(shown.contains("help: did you mean"), "{shown}");
+    }
+
+    #[test]
+    fn nothing_in_a_file_drives_the_terminal() {
+        let text = "a = 'x\u{9b}31m\u{1b}[2J\u{202e}\u{85}'\u{7}\n";
+        let files = [SourceFile::new("r\u{9d}0;t\u{9c}.toml", text)];
+        let diagnostic = Diagnostic {
+            level: Level::Error,
+            file: 0,
+            span: 4..9,
+            message: "not \u{9b}1m".into(),
+            help: Some("\u{1b}c".into()),
+        };
+        let shown = render(&[diagnostic], &files);
+        let raw: Vec<char> = shown
+            .chars()
+            .filter(|c| *c != '\n' && (c.is_control() || *c == '\u{202e}'))
+            .collect();
+        assert_eq!(raw, [], "{shown:?}");
+        assert!(shown.contains("31m"), "{shown}");
     }
 
     #[test]

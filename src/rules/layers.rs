@@ -69,7 +69,8 @@ impl RuleSet {
     /// order of their names. A path to a file is taken as that file.
     ///
     /// # Errors
-    /// If a directory cannot be read or holds no rule file, or [`Error::BadRules`] with everything
+    /// If a directory cannot be read, holds no rule file, or holds a link or anything else of the name
+    /// `*.toml` that is no regular file, or [`Error::BadRules`] with everything
     /// that is wrong in any of the files.
     pub fn load(dirs: &[PathBuf]) -> Result<Self> {
         Self::from_files(sources(dirs)?)
@@ -143,10 +144,26 @@ fn rule_files(dir: &Path) -> Result<Vec<PathBuf>> {
     }
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {
-        let path = entry.map_err(|e| Error::io(dir, e))?.path();
-        if path.extension().is_some_and(|e| e == "toml") && path.is_file() {
-            found.push(path);
+        let entry = entry.map_err(|e| Error::io(dir, e))?;
+        let path = entry.path();
+        let kind = entry.file_type().map_err(|e| Error::io(&path, e))?;
+        if path.extension().is_none_or(|e| e != "toml") || kind.is_dir() {
+            continue;
         }
+        // A link could lead anywhere, and a pipe would never end: neither is passed over in silence.
+        if !kind.is_file() {
+            return Err(Error::BadData {
+                what: if kind.is_symlink() {
+                    "this is a link, and links in a rule directory are not followed".to_owned()
+                } else {
+                    "this is no regular file".to_owned()
+                },
+                path,
+                line: None,
+                fix: "remove it, or name the file itself with --rules".to_owned(),
+            });
+        }
+        found.push(path);
     }
     if found.is_empty() {
         return Err(missing("the directory holds no rule file"));
@@ -564,6 +581,37 @@ mod tests {
                 .rule("a.b")
                 .is_some()
         );
+    }
+
+    /// A link could show a file from elsewhere, a pipe would be read for ever.
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_of_a_directory_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let outside = dir.path().join("secret.txt");
+        fs::write(&outside, "key = [").unwrap();
+        let rules = dir.path().join("rules");
+        fs::create_dir_all(rules.join("not-a-file.toml")).unwrap();
+        fs::write(rules.join("a.toml"), ONE).unwrap();
+        let load = || RuleSet::load(std::slice::from_ref(&rules));
+        assert!(load().is_ok());
+        std::os::unix::fs::symlink(&outside, rules.join("b.toml")).unwrap();
+        let error = load().unwrap_err();
+        assert_eq!(error.exit_code(), 65);
+        let text = error.to_string();
+        assert!(text.contains("b.toml") && text.contains("link"), "{text}");
+        assert!(!text.contains("key"), "{text}");
+        fs::remove_file(rules.join("b.toml")).unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(rules.join("c.toml"))
+            .status();
+        if made.is_ok_and(|status| status.success()) {
+            let text = load().unwrap_err().to_string();
+            assert!(
+                text.contains("c.toml") && text.contains("regular"),
+                "{text}"
+            );
+        }
     }
 
     proptest::proptest! {

@@ -3,6 +3,7 @@
 //! ```text
 //! no result in the trace            attempt, outcome missing
 //! empty, refused, only an error     attempt, blocked
+//! empty, of an unclear command      attempt, outcome missing
 //! the result proves the rule's case rule's stage, or less where the content did not reach the
 //!                                   agent: saved aside -> staged, counted -> exposed
 //! the result shows names only       exposed
@@ -58,6 +59,9 @@ pub struct CallState {
     pub sink: Sink,
     /// The command goes on after a failure (`|| true`), so silence proves nothing.
     pub forgiving: bool,
+    /// The command could not be taken apart, or stands too deep in others: where its output goes is
+    /// a guess.
+    pub unclear: bool,
 }
 
 /// Judges one finding by the result of its call.
@@ -83,6 +87,9 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
         } else {
             success(rule, call.sink)
         };
+    }
+    if result.empty && call.unclear && result.outcome.succeeded() {
+        return attempt(false, true);
     }
     if any(&body.blocked, result) || result.failed {
         return attempt(true, false);

@@ -30,6 +30,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
              |service\sunavailable|bad\sgateway|proxy\sauth|gone|unavailable|rate)
         | \bHTTP(?:/[\d.]+)?\s+(?:status\s+)?(?:code\s+)?(?:4\d\d|5\d\d)\b
         | \b(?:status|http)\s*(?:code)?\s*[:=]?\s*(?:401|403|404|407|410|429|451|5\d\d)\b
+        | \A\s*not\sfound\.?\s*\z | \x22message\x22\s*:\s*\x22not\sfound
         | page\snot\sfound | <title>[^<]{0,40}(?:not\sfound|forbidden|denied|error)
         | could\snot\sresolve | couldn't\s(?:resolve|connect|reach|find) | name\sor\sservice\snot\sknown
         | temporary\sfailure\sin\sname | unable\sto\s(?:access|connect|resolve|locate|open|find|read)
@@ -39,7 +40,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | operation\stimed\sout | \btimed?[\s-]?out\b | URLError | ProxyError | SSLError
         | HTTPError | MaxRetryError | NewConnectionError | EAI_AGAIN
         | ERR_[A-Z_]+ | \bE(?:NOTFOUND|CONNREFUSED|ACCES|PERM|NOENT|TIMEDOUT|AI_AGAIN)\b
-        | no\ssuch\s(?:file|host|remote|ref|object|image|container|branch) | does\snot\sexist
+        | no\ssuch\s(?:file|host|remote|ref|object|image|container|branch) | (?:does\snot|doesn't)\sexist
         | not\sa\sgit\srepository | unknown\srevision | bad\s(?:revision|object|file)
         | pathspec\s | did\snot\smatch\sany | couldn't\sfind\sremote\sref
         | permission\sdenied | access\sdenied | operation\snot\spermitted

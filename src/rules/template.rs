@@ -72,6 +72,17 @@ impl Fact {
             .find(|(_, f)| *f == self)
             .map_or("", |(n, _)| *n)
     }
+
+    /// The column of the task facts that it is taken from.
+    pub fn column(self) -> &'static str {
+        match self {
+            Self::Pr => "pull_request",
+            Self::GtSha => "gt_commit",
+            Self::BaseSha => "base_commit",
+            Self::Repo | Self::Owner | Self::RepoName => "upstream",
+            other => other.name(),
+        }
+    }
 }
 
 impl fmt::Display for Fact {

@@ -107,7 +107,7 @@ impl Evaluator {
     pub(crate) fn nested(&mut self, mut call: Call<'_>) -> Option<Known> {
         call.context.depth += 1;
         if call.context.depth > MAX_NESTING {
-            self.incomplete = true;
+            self.set_aside(&join(call.argv), call.context.origin);
             return None;
         }
         self.call(call)
@@ -206,7 +206,8 @@ impl Evaluator {
             return;
         }
         if context.depth > MAX_NESTING {
-            self.incomplete = true;
+            // What the function may do with its arguments: run them.
+            self.set_aside(&join(call.arguments()), Origin::Script);
             return;
         }
         let unknown = std::mem::replace(&mut self.scope.unknown_parameters, false);
@@ -282,6 +283,7 @@ impl Evaluator {
             heredoc: call.heredoc.clone(),
             join: call.context.join,
             origin,
+            detached: call.context.detached,
             offset: call.offset,
         });
     }

@@ -88,6 +88,13 @@ impl<'t> Cursor<'t> {
         self.advance(position);
     }
 
+    /// Ends the text here and returns what stood behind.
+    pub(crate) fn cut(&mut self) -> &'t str {
+        let rest = self.rest();
+        self.text = self.text.get(..self.pos).unwrap_or_default();
+        rest
+    }
+
     /// Moves to the end.
     pub(crate) fn finish(&mut self) {
         self.pos = self.text.len();

@@ -5,7 +5,8 @@
 //! command prints is followed through pipes, files and substitutions only where it is certain
 //! (`echo`, `printf`, `cat` of a heredoc, decoders).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use super::ast::{Command, Item, Kind, RawWord, Script};
@@ -28,6 +29,8 @@ pub(crate) struct Context {
     pub(crate) stdin: Option<Known>,
     /// Redirections of the groups around.
     pub(crate) redirects: Rc<[Redirect]>,
+    /// The text was nested too deeply to be read with what stands around it.
+    pub(crate) detached: bool,
     /// The text was made by expansions: unresolved substitutions in it have run already.
     pub(crate) expanded: bool,
 }
@@ -40,6 +43,7 @@ impl Default for Context {
             join: Join::First,
             stdin: None,
             redirects: Rc::from([]),
+            detached: false,
             expanded: false,
         }
     }
@@ -82,6 +86,8 @@ pub(crate) struct Evaluator {
     pub(crate) before: Vec<Vec<Invocation>>,
     pub(crate) scripts: Vec<(String, String)>,
     pub(crate) incomplete: bool,
+    /// Scripts nested too deeply, and how they would be executed.
+    pub(crate) aside: VecDeque<(String, Origin)>,
     /// Number of invocations noted so far.
     pub(crate) emitted: usize,
     /// Substitutions whose output is not known, as written.
@@ -99,6 +105,7 @@ impl Evaluator {
             before: Vec::new(),
             scripts: Vec::new(),
             incomplete: false,
+            aside: VecDeque::new(),
             emitted: 0,
             unresolved: BTreeSet::new(),
             program_globs: BTreeMap::new(),
@@ -128,17 +135,80 @@ impl Evaluator {
         context: &Context,
     ) -> Option<Known> {
         let depth = context.depth + 1;
-        if depth > MAX_NESTING || !self.charge(text.len()) {
-            self.incomplete = true;
+        if depth > MAX_NESTING {
+            self.set_aside(text, context.origin);
             return None;
         }
-        let parsed = parse_text(text, base, depth, dialect);
-        self.incomplete |= parsed.incomplete;
+        if !self.charge(text.len()) {
+            return None;
+        }
         let inner = Context {
             depth,
             ..context.clone()
         };
-        self.script(&parsed.script, &inner)
+        self.read(dialect, text, base, &inner)
+    }
+
+    /// Reads a text at the depth of `context`, and then, each as a text of its own, the rests that
+    /// were nested too deeply to be read with it. What it prints is known only if there are none.
+    pub(crate) fn read(
+        &mut self,
+        dialect: Dialect,
+        text: &str,
+        base: Base,
+        context: &Context,
+    ) -> Option<Known> {
+        let parsed = parse_text(text, base, context.depth, dialect);
+        self.incomplete |= parsed.incomplete;
+        let printed = self.script(&parsed.script, context);
+        let mut rests = parsed.rests;
+        if rests.is_empty() {
+            return printed;
+        }
+        let inner = Context {
+            join: Join::Then,
+            stdin: None,
+            detached: true,
+            ..context.clone()
+        };
+        rests.reverse();
+        while let Some(rest) = rests.pop() {
+            let text = match rest.text {
+                Cow::Borrowed(text) => text,
+                Cow::Owned(text) => {
+                    self.set_aside(&text, context.origin);
+                    continue;
+                }
+            };
+            if !self.charge(STEP_COST) {
+                break;
+            }
+            let parsed = parse_text(text, rest.base, context.depth, dialect);
+            self.script(&parsed.script, &inner);
+            rests.extend(parsed.rests.into_iter().rev());
+        }
+        None
+    }
+
+    /// Puts a script that is nested too deeply in others on the list of those to be read on their
+    /// own when the rest of the text is done.
+    pub(crate) fn set_aside(&mut self, text: &str, origin: Origin) {
+        self.incomplete = true;
+        if self.charge(text.len()) {
+            self.aside.push_back((text.to_owned(), origin));
+        }
+    }
+
+    /// Reads what was set aside, until nothing is left.
+    pub(crate) fn read_aside(&mut self) {
+        while let Some((text, origin)) = self.aside.pop_front() {
+            let context = Context {
+                origin,
+                detached: true,
+                ..Context::default()
+            };
+            self.read(Dialect::Posix, &text, Base::Fixed(0), &context);
+        }
     }
 
     /// Evaluates a list; the result is what it prints, when that is known.

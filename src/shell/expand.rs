@@ -330,6 +330,7 @@ impl Evaluator {
         let inner = Context {
             depth: context.depth + 1,
             origin: context.origin_of(origin),
+            detached: context.detached,
             ..Context::default()
         };
         let outer = std::mem::take(&mut self.out);

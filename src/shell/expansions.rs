@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use super::ast::{Index, Operation, Part, RawWord, Variable};
 use super::cursor::Base;
-use super::parser::{Parser, is_name, parse_text};
+use super::limits::MAX_NESTING;
+use super::parser::{Parser, Rest, is_name, parse_text};
 use super::words::{End, Parts};
 
 impl Parser<'_> {
@@ -202,9 +203,14 @@ impl Parser<'_> {
         } else {
             Base::Fixed(self.base.at(start))
         };
+        if self.depth == MAX_NESTING {
+            // Too deep: what stands between the quotes is part of the rest.
+            self.cursor.seek(inner);
+        }
         if self.enter() {
             let parsed = parse_text(&script, base, self.depth, self.dialect);
             self.incomplete |= parsed.incomplete;
+            self.rests.extend(parsed.rests.into_iter().map(Rest::owned));
             parts.0.push(Part::Command {
                 script: Rc::new(parsed.script),
                 raw: Rc::from(self.cursor.since(start)),
@@ -228,12 +234,18 @@ impl Parser<'_> {
     pub(super) fn arithmetic(&mut self, opening: &str) -> Option<RawWord> {
         /// Longer expressions are read as commands.
         const LONGEST: usize = 4096;
+        if self.depth == MAX_NESTING {
+            return None;
+        }
         let rest = self.cursor.rest();
         let inside = rest.strip_prefix(opening)?;
         let mut open = 2_usize;
         let mut length = None;
         for (at, b) in inside.bytes().take(LONGEST).enumerate() {
             match b {
+                // Nested as deeply as commands may be, so that a row of parentheses is not looked
+                // ahead at from each of them.
+                b'(' if open > MAX_NESTING => return None,
                 b'(' => open += 1,
                 b')' => open -= 1,
                 _ => continue,
@@ -256,6 +268,7 @@ impl Parser<'_> {
             let mut inner = Parser::new(text, self.base.inner(start), self.depth, self.dialect);
             word = inner.here_text();
             self.incomplete |= inner.incomplete;
+            self.rests.append(&mut inner.rests);
         }
         self.leave();
         Some(word)

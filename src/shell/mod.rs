@@ -28,7 +28,10 @@
 //!   argument; `$(< file)` is `cat file`; git's global options are taken off (`-C` is in
 //!   [`Invocation::cwd`], `--git-dir` in [`Invocation::env`] as `GIT_DIR`).
 //! - Arguments that are text (`git commit -m`, patterns of `grep`) are told by [`data_arguments`].
-//! - Every bound is in `limits`; whenever one is hit, [`CommandLine::incomplete`] is set.
+//! - What is nested deeper than can be followed is read on as a text of its own, so depth hides
+//!   nothing; only how it is joined to what stands around it is lost.
+//! - Every bound is in `limits`; whenever one is hit, [`CommandLine::incomplete`] is set, and
+//!   [`CommandLine::unread`] where the work ended before the text did.
 //!
 //! Known limits: a variable has the value set last, whichever branch set it; what an unknown
 //! program prints is unknown; Makefiles, `expect` and editor scripts are not read.
@@ -79,6 +82,7 @@ use parser::Dialect;
 pub use data::data_arguments;
 pub use model::{CommandLine, Invocation, Join, Origin, Redirect, Word};
 pub use programs::is_data_program;
+pub(crate) use programs::{is_well_known, leads_a_command, may_wrap, runs_others};
 
 /// Takes a command text apart.
 ///
@@ -86,9 +90,13 @@ pub use programs::is_data_program;
 pub fn parse(command: &str) -> CommandLine {
     let folded = fold::fold(command);
     let mut evaluator = Evaluator::new(folded.text.len());
-    let parsed = parser::parse_text(&folded.text, Base::Exact(0), 0, Dialect::Posix);
-    evaluator.incomplete |= parsed.incomplete;
-    evaluator.script(&parsed.script, &Context::default());
+    evaluator.read(
+        Dialect::Posix,
+        &folded.text,
+        Base::Exact(0),
+        &Context::default(),
+    );
+    evaluator.read_aside();
     let mut invocations = evaluator.out;
     for invocation in &mut invocations {
         invocation.offset = folded.original(invocation.offset);
@@ -97,6 +105,7 @@ pub fn parse(command: &str) -> CommandLine {
         invocations,
         scripts: evaluator.scripts,
         incomplete: evaluator.incomplete,
+        unread: evaluator.budget.exhausted(),
     }
 }
 

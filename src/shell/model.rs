@@ -71,6 +71,9 @@ pub struct Invocation {
     pub join: Join,
     /// How it came to be executed.
     pub origin: Origin,
+    /// It was nested too deeply to be read with what stands around it: what reads its output and
+    /// whether it depends on others is not known.
+    pub detached: bool,
     /// Byte offset in the command text where it begins (of the outermost text it came from).
     pub offset: usize,
 }
@@ -97,4 +100,6 @@ pub struct CommandLine {
     pub scripts: Vec<(String, String)>,
     /// Something could not be parsed; text patterns should look at the whole text, cautiously.
     pub incomplete: bool,
+    /// The work allowed for the text was used up before its end: some of it was not looked at.
+    pub unread: bool,
 }

@@ -3,6 +3,10 @@
 //! A recursive-descent parser whose depth is bounded; each byte is read once (arithmetic is looked
 //! ahead at, with a bound). It never fails: what does not fit the grammar is skipped, marked
 //! [`Parsed::incomplete`], and reading goes on, since a command after a mistake may still matter.
+//! Where a text is nested too deeply it is cut, and the rest is handed back as a text of its own:
+//! no depth hides anything.
+
+use std::borrow::Cow;
 
 use super::ast::{Command, HereBody, Item, Script};
 use super::cursor::{Base, Cursor};
@@ -11,10 +15,30 @@ use super::model::Join;
 
 /// What came of a text.
 #[derive(Debug)]
-pub(crate) struct Parsed {
+pub(crate) struct Parsed<'t> {
     pub(crate) script: Script,
     /// Something did not fit the grammar or was nested too deeply.
     pub(crate) incomplete: bool,
+    /// What stands behind the deepest openings that were read, in the order of the text. Each is at
+    /// least one byte shorter than the text.
+    pub(crate) rests: Vec<Rest<'t>>,
+}
+
+/// The part of a text that was nested too deeply to be read with it.
+#[derive(Debug)]
+pub(crate) struct Rest<'t> {
+    pub(crate) text: Cow<'t, str>,
+    pub(crate) base: Base,
+}
+
+impl Rest<'_> {
+    /// The same, for a text that does not last.
+    pub(super) fn owned<'o>(self) -> Rest<'o> {
+        Rest {
+            text: Cow::Owned(self.text.into_owned()),
+            base: self.base,
+        }
+    }
 }
 
 /// What an unquoted backslash means.
@@ -27,7 +51,7 @@ pub(crate) enum Dialect {
 }
 
 /// Parses a text that already stands `depth` levels deep.
-pub(crate) fn parse_text(text: &str, base: Base, depth: usize, dialect: Dialect) -> Parsed {
+pub(crate) fn parse_text(text: &str, base: Base, depth: usize, dialect: Dialect) -> Parsed<'_> {
     let mut parser = Parser::new(text, base, depth, dialect);
     let script = parser.list(&[]);
     parser.read_heredocs();
@@ -37,6 +61,7 @@ pub(crate) fn parse_text(text: &str, base: Base, depth: usize, dialect: Dialect)
     Parsed {
         script,
         incomplete: parser.incomplete,
+        rests: parser.rests,
     }
 }
 
@@ -45,6 +70,11 @@ const RESERVED: &[&str] = &[
     "!", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function",
     "if", "select", "then", "time", "until", "while", "{", "}",
 ];
+
+/// True for a word that opens, joins or closes a compound command.
+pub(super) fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
 
 /// Reserved words that end something: alone they are a mistake.
 const CLOSERS: &[&str] = &["do", "done", "elif", "else", "esac", "fi", "then", "}"];
@@ -71,6 +101,7 @@ pub(super) struct Parser<'t> {
     pub(super) pending: Vec<PendingHeredoc>,
     /// Open `(` of subshells and substitutions: only inside them may `)` end a list.
     pub(super) open_parens: usize,
+    pub(super) rests: Vec<Rest<'t>>,
 }
 
 impl<'t> Parser<'t> {
@@ -83,16 +114,22 @@ impl<'t> Parser<'t> {
             incomplete: false,
             pending: Vec::new(),
             open_parens: 0,
+            rests: Vec::new(),
         }
     }
 
-    /// Goes one level down; when that is too deep, reading ends.
+    /// Goes one level down; when that is too deep, reading ends and the rest is set aside.
     pub(super) fn enter(&mut self) -> bool {
         self.depth += 1;
         let allowed = self.depth <= MAX_NESTING;
         if !allowed {
             self.incomplete = true;
-            self.cursor.finish();
+            let base = self.base.inner(self.cursor.position());
+            let rest = self.cursor.cut();
+            if !rest.is_empty() {
+                let text = Cow::Borrowed(rest);
+                self.rests.push(Rest { text, base });
+            }
         }
         allowed
     }

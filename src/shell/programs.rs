@@ -96,8 +96,13 @@ pub fn is_data_program(program: &str) -> bool {
 }
 
 /// True for programs that reveal or fetch something, or run something else.
-pub(super) fn is_well_known(program: &str) -> bool {
+pub(crate) fn is_well_known(program: &str) -> bool {
     WELL_KNOWN.contains(&program)
+}
+
+/// True for well-known programs that are mostly there to run others.
+pub(crate) fn runs_others(program: &str) -> bool {
+    is_shell(program) || matches!(program, "ssh" | "docker" | "podman" | "find" | "xargs")
 }
 
 /// The well-known program that a file pattern fits.
@@ -110,8 +115,29 @@ pub(super) fn matching(pattern: &str) -> Option<&'static str> {
 }
 
 /// True if the program may well run its arguments: nothing says that they are names or data.
-pub(super) fn may_wrap(program: &str) -> bool {
+pub(crate) fn may_wrap(program: &str) -> bool {
     !is_data_program(program) && !NAMES_PROGRAMS.contains(&program) && !is_well_known(program)
+}
+
+/// True for words that may stand in front of a program: reserved words, assignments, options, and
+/// programs that only start another one, with their numbers.
+pub(crate) fn leads_a_command(word: &str) -> bool {
+    let assignment = word
+        .split_once('=')
+        .is_some_and(|(name, _)| name.bytes().all(super::parser::is_name));
+    let starter = matches!(word, "eval" | "exec" | "command" | "builtin");
+    // `timeout 20s`, `nice -n 5`.
+    let number = word.starts_with(|c: char| c.is_ascii_digit())
+        && word
+            .trim_end_matches(['s', 'm', 'h', 'd'])
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b == b'.');
+    assignment
+        || starter
+        || number
+        || word.starts_with('-')
+        || super::parser::is_reserved(word)
+        || super::wrappers::is_one(word)
 }
 
 /// True for shells of the Bourne family.

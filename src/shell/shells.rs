@@ -20,6 +20,9 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed>
     let arguments = call.arguments();
     match program {
         "eval" if !arguments.is_empty() => {
+            // `eval eval x` is `eval x`.
+            let evals = arguments.iter().take_while(|field| field.text == "eval");
+            let arguments = arguments.get(evals.count()..).unwrap_or_default();
             let mut context = call.script_context(script_origin(arguments));
             context.expanded = arguments.iter().any(|field| field.dynamic);
             let (text, base) = joined(call, arguments);

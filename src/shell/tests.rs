@@ -624,6 +624,44 @@ fn broken_texts_give_what_they_can() {
     }
 }
 
+/// Whatever depth a command stands in, it is seen, and so is the one behind.
+#[test]
+fn no_depth_hides_a_command() {
+    for (open, close) in [
+        ("( ", ")"),
+        ("{ ", ";}"),
+        ("$(", ")"),
+        ("\"$(", ")\""),
+        ("echo $((1 + $(", ")))"),
+        ("${a:-$(", ")}"),
+        ("if ", ";then x;fi"),
+        ("if x; then ", ";fi"),
+        ("while x; do ", ";done"),
+        ("f() { ", ";}"),
+        ("case x in a) ", ";;esac"),
+        ("cat <(", ")"),
+        ("[[ -n $(", ") ]]"),
+        ("a=(`x` $(", "))"),
+    ] {
+        for times in [31, 32, 33, 64, 65, 1_000] {
+            let text = format!(
+                "{}git show X{}; last y",
+                open.repeat(times),
+                close.repeat(times)
+            );
+            let line = parse(&text);
+            let shows = line.invocations.iter().filter(|i| i.text() == "git show X");
+            assert_eq!(shows.count(), 1, "{times} times {open}");
+            let seen = line.invocations.iter().any(|i| i.text().contains("last y"));
+            assert!(
+                seen || open.contains('"'),
+                "{times} times {open}: what follows"
+            );
+            assert!(!line.unread, "{times} times {open}");
+        }
+    }
+}
+
 #[test]
 fn hostile_texts_end() {
     let deep = |open: &str, close: &str| open.repeat(5_000) + "x" + &close.repeat(5_000);

@@ -197,6 +197,13 @@ const WRAPPERS: &[Wrapper] = &[
 /// Wrappers that take `NAME=value` in front of the command.
 const ASSIGNING: &[&str] = &["env", "sudo", "doas", "cross-env"];
 
+/// True for the name of a program that does nothing but start another one.
+pub(super) fn is_one(word: &str) -> bool {
+    WRAPPERS
+        .iter()
+        .any(|wrapper| wrapper.name == word && wrapper.subcommand.is_empty())
+}
+
 /// Takes one wrapper off.
 pub(crate) fn unwrap<'f>(call: &Call<'f>) -> Unwrapped<'f> {
     let name = call.program();

@@ -24,4 +24,5 @@ mod script;
 mod situations;
 #[path = "../support/mod.rs"]
 mod support;
+mod unclear;
 mod world;

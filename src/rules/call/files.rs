@@ -49,7 +49,9 @@ pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
         Class::Patches => patches(&words, io),
         Class::Runs if unpacks(&words, io) => {}
         Class::Runs => {
-            if let Some(file) = plain(&words).next() {
+            // `go run x.go`
+            let mut files = plain(&words).skip_while(|word| matches!(*word, "run" | "script"));
+            if let Some(file) = files.next() {
                 io.uses(file, Access::Run);
             }
         }
@@ -368,13 +370,38 @@ fn release_files(words: &[&str], io: &mut Io) {
 
 /// `svn export ADDRESS [PATH]`.
 fn subversion(words: &[&str], io: &mut Io) {
-    let mut plain = plain(words);
+    let options = values(
+        words,
+        &[
+            "-c",
+            "--change",
+            "-r",
+            "--revision",
+            "-l",
+            "--limit",
+            "--depth",
+        ],
+    );
+    let mut plain = plain(words).filter(|word| !options.contains(word));
     let verb = plain.next();
     let Some(source) = plain.next() else { return };
     io.fetches.extend(address::of_argument(source));
     if matches!(verb, Some("export" | "checkout" | "co")) {
         let name = source.trim_end_matches('/').rsplit('/').next();
         io.saves.extend(plain.next().or(name).map(str::to_owned));
+        io.prints = false;
+    }
+}
+
+/// Mercurial and Jujutsu: `clone` writes a copy, `-R` works in one.
+fn other_histories(words: &[&str], io: &mut Io) {
+    for directory in values(words, &["-R", "--repository", "--cwd"]) {
+        io.uses(directory, Access::Read);
+    }
+    let mut places = plain(words).skip_while(|w| *w != "clone").skip(1);
+    if let Some(address) = places.next() {
+        let name = address.trim_end_matches('/').rsplit(['/', ':']).next();
+        io.saves.extend(places.next().or(name).map(str::to_owned));
         io.prints = false;
     }
 }
@@ -395,6 +422,7 @@ fn other(invocation: &Invocation, words: &[&str], io: &mut Io) {
         }
         "gh" if has(words, &["release"]) && has(words, &["download"]) => release_files(words, io),
         "svn" => subversion(words, io),
+        "hg" | "jj" => other_histories(words, io),
         "touch" | "chmod" | "chown" => plain(words).for_each(|w| io.uses(w, Access::Write)),
         "./" => {}
         program if program.ends_with(".sh") || program.ends_with(".py") => {

@@ -158,6 +158,7 @@ pub(crate) mod tests {
             heredoc: None,
             join: Join::First,
             origin: Origin::Direct,
+            detached: false,
             offset: 0,
         }
     }

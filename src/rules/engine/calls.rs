@@ -1,7 +1,9 @@
 //! Calls: what their steps do, what they leave behind, and what their results prove.
 
+use super::cautious;
 use super::matching::Subject;
-use super::steps::{MAX_STEPS, Step, cautious_steps, steps_of};
+use super::steps::{Step, steps_of};
+use super::windows::Windows;
 use super::{Call, Engine};
 use crate::rules::call::programs::is_shell;
 use crate::rules::finding::{Finding, Kind};
@@ -13,7 +15,7 @@ use crate::rules::result::CallResult;
 use crate::rules::rule::{Access, Side};
 use crate::rules::text::fold::plain;
 use crate::shell;
-use crate::shell::model::Origin;
+use crate::shell::model::{Invocation, Join, Origin};
 use crate::trace::event::{Channel, EditOp, Event, EventId, Outcome};
 
 /// Longest file that is remembered because the agent may run it later, in bytes.
@@ -21,6 +23,15 @@ const MAX_SCRIPT: usize = 64 << 10;
 
 /// Files that are remembered because the agent may run them later.
 const MAX_SCRIPTS: usize = 256;
+
+/// Bytes of such files that are read in one run, each time that they are run.
+pub(super) const MAX_SCRIPT_BYTES: usize = 64 << 20;
+
+/// Programs that are looked at one by one in one run: twenty times more than the longest real runs start.
+pub(super) const MAX_STEPS: usize = 1 << 20;
+
+/// Results of unclear commands that are kept in mind; the others are looked at for lines alone.
+const MAX_UNCLEAR: usize = 4_096;
 
 /// Files that are remembered because the agent wrote them.
 const MAX_OWN_FILES: usize = 16_384;
@@ -33,47 +44,78 @@ impl Engine<'_> {
         self.mentions(event, &text);
         let line = shell::parse(&event.text);
         self.listed.clear();
+        self.ran.clear();
+        self.looked_at.clear();
         let cwd = self.cwd(event);
-        let mut steps = steps_of(&line, cwd.as_deref());
-        self.add_scripts(&mut steps, cwd.as_deref());
-        for step in steps {
-            self.step(event, step);
+        let cwd = cwd.as_deref();
+        let mut windows = Windows::new(&line);
+        while let Some(steps) = windows.next(cwd) {
+            for step in steps {
+                let scripts = self.scripts_of(&step, cwd);
+                self.step_once(event, step);
+                scripts
+                    .into_iter()
+                    .for_each(|step| self.step_once(event, step));
+            }
         }
-        let long = line.invocations.len() > MAX_STEPS;
-        self.long_commands += usize::from(long);
-        self.unclear_commands += u64::from(line.incomplete || long);
-        if line.incomplete || long {
-            for step in cautious_steps(&text) {
-                self.step(event, step);
+        let unread = self.script_bytes > MAX_SCRIPT_BYTES && !self.ran.is_empty();
+        self.long_commands += usize::from(windows.cut);
+        if line.incomplete || windows.cut {
+            cautious::each_step(&text, cwd, line.unread, |step| self.step_once(event, step));
+        }
+        let unread = unread || self.steps > MAX_STEPS;
+        let unclear = line.incomplete || windows.cut || unread;
+        self.unclear_commands += u64::from(unclear);
+        if unclear || line.invocations.iter().any(runs_the_unknown) {
+            self.calls.entry(event.id).or_default().unclear = true;
+        }
+    }
+
+    /// One step of a command that may have many: what was looked at in it before is not looked at again,
+    /// and in the whole run no more than [`MAX_STEPS`] are.
+    fn step_once(&mut self, event: &Event, step: Step) {
+        if step.proves_nothing_twice() && !self.looked_at.insert(step.text.clone()) {
+            return;
+        }
+        self.steps = self.steps.saturating_add(1);
+        // The whole text of a command is looked at in any case.
+        if self.steps <= MAX_STEPS || step.invocation.is_none() {
+            let before = self.findings.len();
+            self.step(event, step);
+            if self.findings.len() > before {
+                // A rule may ask for what was found just now.
+                self.looked_at.clear();
             }
         }
     }
 
-    /// Files that the agent wrote before and runs now.
-    fn add_scripts(&self, steps: &mut Vec<Step>, cwd: Option<&str>) {
-        let mut all = Vec::with_capacity(steps.len());
-        for step in std::mem::take(steps) {
-            let mut more = Vec::new();
-            let run = step.io.files.iter().filter(|f| f.access == Access::Run);
-            for file in run {
-                let path = step.place(cwd).resolve(&file.path);
-                let Some(source) = self.scripts.get(&path) else {
-                    continue;
-                };
-                let shell = step
-                    .invocation
-                    .as_ref()
-                    .is_some_and(|i| is_shell(&i.program) || i.program == path);
-                if shell || path.ends_with(".sh") {
-                    more.extend(steps_of(&shell::parse(source), cwd));
-                } else {
-                    more.push(Step::script(source, cwd));
-                }
+    /// The steps of the files that the agent wrote before and runs now.
+    fn scripts_of(&mut self, step: &Step, cwd: Option<&str>) -> Vec<Step> {
+        let mut more = Vec::new();
+        for file in step.io.files.iter().filter(|f| f.access == Access::Run) {
+            let path = step.place(cwd).resolve(&file.path);
+            let Some(source) = self.scripts.get(&path) else {
+                continue;
+            };
+            // Running it again in the same command shows nothing more.
+            if !self.ran.insert(path.clone()) {
+                continue;
             }
-            all.push(step);
-            all.extend(more);
+            self.script_bytes = self.script_bytes.saturating_add(source.len());
+            if self.script_bytes > MAX_SCRIPT_BYTES {
+                continue;
+            }
+            let shell = step
+                .invocation
+                .as_ref()
+                .is_some_and(|i| is_shell(&i.program) || i.program == path);
+            if shell || path.ends_with(".sh") {
+                more.extend(steps_of(&shell::parse(source), cwd));
+            } else {
+                more.push(Step::script(source, cwd));
+            }
         }
-        *steps = all;
+        more
     }
 
     /// One step of a call.
@@ -296,6 +338,10 @@ impl Engine<'_> {
         if !call.waiting.is_empty() {
             self.judge(event, &call, &text, outcome);
         }
+        if call.unclear && self.unclear_results.len() < MAX_UNCLEAR {
+            let said = self.unclear_result(event, answers);
+            self.unclear_results.push(said);
+        }
         call.answered = true;
         // A call can have several results (a background job, a stream): keep what waits for more.
         self.calls.insert(answers.event, call);
@@ -319,6 +365,14 @@ impl Engine<'_> {
             self.stash.forget(answers.event);
         }
     }
+}
+
+/// True for what nobody can read: a shell or `eval` with a text that flows in or that expansions make, or a
+/// program that is itself the value of an unknown variable.
+fn runs_the_unknown(invocation: &Invocation) -> bool {
+    let runs = is_shell(&invocation.program) || invocation.program == "eval";
+    let unknown = invocation.join == Join::Pipe || invocation.args.iter().any(|word| word.dynamic);
+    runs && unknown || invocation.program.starts_with('$')
 }
 
 /// Applies a judgement. A call with several results keeps the strongest.

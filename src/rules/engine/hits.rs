@@ -4,7 +4,7 @@ use super::matching::{self, Hit, Subject, each_hit};
 use super::past::asks_for;
 use super::report::MAX_MENTIONS;
 use super::{Engine, Waiting};
-use crate::rules::finding::{Confidence, Finding, Kind, Stage};
+use crate::rules::finding::{Cause, Confidence, Finding, Kind, Severity, Stage};
 use crate::rules::outcome::CallState;
 use crate::rules::pattern::PatternKind;
 use crate::rules::prompt::{ASKED, QUOTED};
@@ -12,8 +12,12 @@ use crate::rules::rule::{Allow, Body, Rule, Scope};
 use crate::rules::schema::ActorSyntax;
 use crate::rules::text::excerpt::{excerpt, fingerprint};
 use crate::rules::text::fold::plain;
+use crate::rules::text::quote::{QUOTES, quoted};
 use crate::rules::text::slice;
-use crate::trace::event::{Actor, Channel, EditOp, Event, EventId, FileEdit, Source};
+use crate::trace::event::{Actor, CallRef, Channel, EditOp, Event, EventId, FileEdit, Source};
+
+/// The id of findings that no rule makes: an unclear command, and a result that holds reference content.
+pub(super) const UNCLEAR: &str = "engine.unclear-command";
 
 /// Added to the title of findings in a command that could not be taken apart.
 pub(super) const CAUTIOUS: &str = " (the command could not be taken apart)";
@@ -117,7 +121,17 @@ impl Engine<'_> {
         match subject.step {
             None => {
                 let prompt = matches!(event.channel, Channel::Prompt | Channel::System);
-                (!prompt && self.prompt.quotes(piece)).then(|| QUOTED.to_owned())
+                let said = matches!(
+                    event.channel,
+                    Channel::Assistant | Channel::Reasoning | Channel::Result
+                ) && matches!(rule.kind, Kind::Admission | Kind::Action);
+                if !prompt && self.prompt.quotes(piece) {
+                    Some(QUOTED.to_owned())
+                } else if said && quoted(subject.text, &hit.range) {
+                    Some(QUOTES.to_owned())
+                } else {
+                    None
+                }
             }
             Some(step) => {
                 let asked = step
@@ -206,6 +220,39 @@ impl Engine<'_> {
             self.past.remember(self.findings.len(), event, subject.text);
         }
         self.keep(number, event.id, finding, state);
+    }
+
+    /// What is to be said of a result if it holds reference content and nobody can tell what was run.
+    pub(super) fn unclear_result(&self, event: &Event, call: &CallRef) -> Finding {
+        let text = plain(&call.text);
+        Finding {
+            rule: UNCLEAR.to_owned(),
+            title: "A command that cannot be read showed lines of the ground truth".to_owned(),
+            kind: Kind::Action,
+            cause: Some(Cause::UnexplainedCopy),
+            stage: Some(Stage::Obtained),
+            blocked: false,
+            outcome_missing: false,
+            applies: false,
+            names_own: false,
+            tampering: false,
+            severity: Severity::High,
+            confidence: Confidence::Low,
+            channel: call.channel,
+            actor: event.actor.to_string(),
+            trace: self
+                .labels
+                .get(event.source.file as usize)
+                .cloned()
+                .unwrap_or_default(),
+            line: call.line,
+            event: call.event,
+            reached_at: event.id,
+            call: event.call.clone(),
+            excerpt: excerpt(&text, &(0..0)),
+            fingerprint: fingerprint(UNCLEAR, call.channel, &text),
+            waived: None,
+        }
     }
 
     /// Marks in added lines of a patch: licence headers, names of contributors, links. `path` is

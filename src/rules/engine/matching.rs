@@ -262,5 +262,14 @@ fn is_newer(text: &str, task: &Task) -> bool {
         return true;
     };
     let mut named = Version::all(text).peekable();
-    named.peek().is_none() || named.any(|version| version > *base)
+    named.peek().is_none() || is_open(text) || named.any(|version| version > *base)
+}
+
+/// True for a requirement that the newest release fulfils: `x>4.1`, `x>=4.1`, `x~=4.1`, `x@^4.1`.
+fn is_open(text: &str) -> bool {
+    text.match_indices(['>', '~', '^']).any(|(at, _)| {
+        let tail = slice(text, at + 1..text.len());
+        tail.trim_start_matches(['=', ' '])
+            .starts_with(|c: char| c.is_ascii_digit())
+    })
 }

@@ -14,11 +14,14 @@
 //!   ([`super::prompt`]).
 
 mod calls;
+mod cautious;
 mod hits;
 mod matching;
 mod past;
 mod report;
+mod sinks;
 mod steps;
+mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -108,6 +111,8 @@ struct Call {
     waiting: Vec<Waiting>,
     /// The call lists commits; true if it walks more than `HEAD`.
     lists: Option<bool>,
+    /// The call cannot be taken apart, or runs a script that is not in the trace.
+    unclear: bool,
     /// The call makes a commit.
     commits: bool,
     answered: bool,
@@ -137,8 +142,18 @@ pub struct Engine<'r> {
     findings: Vec<Finding>,
     mentions: BTreeMap<usize, usize>,
     gave_up: BTreeMap<String, usize>,
+    /// Commands with a pipeline too long to be looked at as one.
     long_commands: usize,
     unclear_commands: u64,
+    unclear_results: Vec<Finding>,
+    /// Texts of the simplest steps of the current command.
+    looked_at: BTreeSet<String>,
+    /// Steps looked at so far, in the whole run.
+    steps: usize,
+    /// Files of the agent's that the current command was seen to run.
+    ran: BTreeSet<String>,
+    /// Bytes of such files read so far, in the whole run.
+    script_bytes: usize,
     inactive: Vec<InactiveRule>,
     past: Past,
     /// What rules ask to have happened before.
@@ -212,6 +227,11 @@ impl<'r> Engine<'r> {
             gave_up: BTreeMap::new(),
             long_commands: 0,
             unclear_commands: 0,
+            unclear_results: Vec::new(),
+            ran: BTreeSet::new(),
+            looked_at: BTreeSet::new(),
+            steps: 0,
+            script_bytes: 0,
             inactive,
             past: Past::default(),
             asked,

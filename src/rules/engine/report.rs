@@ -1,8 +1,9 @@
 //! What the engine has found, put in order.
 
 use super::Engine;
+use super::calls::{MAX_SCRIPT_BYTES, MAX_STEPS};
 use super::past::MAX_PAST;
-use super::steps::MAX_STEPS;
+use super::windows::LONGEST;
 use crate::rules::finding::{Finding, Kind};
 use crate::rules::flow::MAX_SAVED;
 
@@ -30,6 +31,10 @@ pub struct EngineReport {
     pub notes: Vec<String>,
     /// Commands that could not be taken apart, wholly or in part: what they run is not known for sure.
     pub unclear_commands: u64,
+    /// What to say of the results of such commands, and of scripts that nobody can read, if a result turns
+    /// out to hold reference content: one finding a result. They are no findings by themselves.
+    #[serde(skip)]
+    pub unclear_results: Vec<Finding>,
 }
 
 impl Engine<'_> {
@@ -52,8 +57,19 @@ impl Engine<'_> {
         }
         if self.long_commands > 0 {
             notes.push(format!(
-                "{} commands start more than {MAX_STEPS} programs: the rest was looked at as text",
+                "{} commands have a pipeline of more than {LONGEST} programs: it was cut",
                 self.long_commands
+            ));
+        }
+        if self.steps > MAX_STEPS {
+            notes.push(format!(
+                "the commands start more than {MAX_STEPS} programs: the rest was looked at as text"
+            ));
+        }
+        if self.script_bytes > MAX_SCRIPT_BYTES {
+            notes.push(format!(
+                "files that the agent wrote were run too often: only {} MiB of them were followed",
+                MAX_SCRIPT_BYTES >> 20
             ));
         }
         if self.stash.overflow {
@@ -76,6 +92,7 @@ impl Engine<'_> {
         findings.dedup_by(|a, b| a.event == b.event && a.rule == b.rule);
         EngineReport {
             unclear_commands: self.unclear_commands,
+            unclear_results: self.unclear_results,
             findings,
             inactive: self.inactive,
             notes,

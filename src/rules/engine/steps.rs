@@ -1,13 +1,14 @@
 //! A call as a list of steps: each program that a command starts, each script that it runs.
 
+use super::windows::Windows;
 use crate::rules::call::programs::{Class, class};
-use crate::rules::call::{Io, Stdin, script, tool};
-use crate::rules::flow::{Place, Use, is_container, is_data};
+use crate::rules::call::{Io, script, tool};
+use crate::rules::flow::{Place, Use};
 use crate::rules::git::call::GitCall;
 use crate::rules::outcome::{CallState, Sink};
 use crate::rules::rule::Access;
 use crate::rules::text::fold::plain;
-use crate::shell::model::{CommandLine, Invocation, Join, Origin, Word};
+use crate::shell::model::{CommandLine, Invocation, Join, Origin};
 use crate::trace::event::Event;
 
 /// One thing that a call does.
@@ -47,8 +48,22 @@ impl Step {
     }
 
     /// How it is joined to the step before it.
-    fn join(&self) -> Option<Join> {
+    pub(super) fn join(&self) -> Option<Join> {
         self.invocation.as_ref().map(|i| i.join)
+    }
+
+    /// True if the same text a second time in one command shows nothing more: it uses no files and no
+    /// addresses, no history, and nothing reads its output.
+    pub(super) fn proves_nothing_twice(&self) -> bool {
+        self.invocation
+            .as_ref()
+            .is_some_and(|i| i.join != Join::Pipe)
+            && self.git.is_none()
+            && self.io.files.is_empty()
+            && self.io.fetches.is_empty()
+            && self.saves.is_empty()
+            && self.state.sink == Sink::Shown
+            && self.cautious == self.state.unclear
     }
 
     /// A script in another language.
@@ -73,87 +88,18 @@ impl Step {
     }
 }
 
-/// A command that could not be taken apart: its whole text, and its pieces between separators with
-/// their words split at blanks, as if there were no quotes. What is found in them is doubtful.
-pub(super) fn cautious_steps(text: &str) -> Vec<Step> {
-    let whole = Step {
-        text: text.to_owned(),
-        cautious: true,
-        ..Step::default()
-    };
-    let pieces = text
-        .split(['\n', ';', '|', '&', '(', ')', '`'])
-        .filter_map(bare_invocation)
-        .take(MAX_STEPS)
-        .map(|invocation| Step {
-            cautious: true,
-            ..step(&invocation)
-        });
-    std::iter::once(whole).chain(pieces).collect()
-}
-
-fn bare_invocation(piece: &str) -> Option<Invocation> {
-    let mut words = piece
-        .split_whitespace()
-        .map(|word| word.trim_matches(['"', '\'']))
-        .filter(|word| !word.is_empty());
-    let program = words.next()?;
-    Some(Invocation {
-        program: program.rsplit('/').next().unwrap_or(program).to_owned(),
-        args: words
-            .map(|word| Word {
-                text: word.to_owned(),
-                dynamic: word.contains('$'),
-            })
-            .collect(),
-        env: Vec::new(),
-        cwd: None,
-        redirects: Vec::new(),
-        heredoc: None,
-        join: Join::Then,
-        origin: Origin::Direct,
-        offset: 0,
-    })
-}
-
-/// Programs of one command line that are looked at one by one. The rest is looked at as one text.
-pub(super) const MAX_STEPS: usize = 4_096;
-
-/// Files at the end of one pipeline that are followed.
-const MAX_SAVES: usize = 64;
-
-/// The steps of a command line, in the order of the text, each script behind what runs it.
+/// All steps of a short command line.
 pub(super) fn steps_of(line: &CommandLine, cwd: Option<&str>) -> Vec<Step> {
-    let mut steps: Vec<Step> = line.invocations.iter().take(MAX_STEPS).map(step).collect();
-    for at in 1..steps.len() {
-        pass_names_on(&mut steps, at);
-    }
-    let ends = ends(&steps, cwd);
-    let mut forgiving = false;
-    for (step, end) in steps.iter_mut().zip(ends).rev() {
-        step.state = CallState {
-            sink: end.sink,
-            forgiving,
-        };
-        step.saves = end.saves;
-        forgiving |= step.join() == Some(Join::Or);
-    }
-    for at in 1..steps.len() {
-        let searched = steps.get(at).is_some_and(is_search);
-        if let Some(git) = steps.get_mut(at - 1).and_then(|s| s.git.as_mut()) {
-            git.searches |= searched;
-        }
-    }
-    for (_, source) in line.scripts.iter().take(MAX_STEPS) {
-        let runner = steps.iter().position(|s| runs(s, source));
-        let at = runner.map_or(steps.len(), |at| at + 1);
-        steps.insert(at, Step::script(source, cwd));
+    let mut windows = Windows::new(line);
+    let mut steps = Vec::new();
+    while let Some(more) = windows.next(cwd) {
+        steps.extend(more);
     }
     steps
 }
 
 /// `find -name x -exec cat {} \;`, `ls x | xargs cat`: what is listed is read.
-fn pass_names_on(steps: &mut [Step], at: usize) {
+pub(super) fn pass_names_on(steps: &mut [Step], at: usize) {
     let (before, rest) = steps.split_at_mut(at);
     let (Some(lister), Some(step)) = (before.last(), rest.first_mut()) else {
         return;
@@ -179,14 +125,8 @@ fn pass_names_on(steps: &mut [Step], at: usize) {
     }
 }
 
-/// True for the interpreter that was given the source text.
-fn runs(step: &Step, source: &str) -> bool {
-    step.invocation.as_ref().is_some_and(|i| {
-        i.heredoc.as_deref() == Some(source) || i.args.iter().any(|w| w.text == source)
-    })
-}
-
-fn step(invocation: &Invocation) -> Step {
+/// One program that a command starts.
+pub(super) fn of_invocation(invocation: &Invocation) -> Step {
     let git = GitCall::parse(invocation);
     let message = message(invocation, git.as_ref());
     let class = class(&invocation.program);
@@ -226,7 +166,7 @@ fn message(invocation: &Invocation, git: Option<&GitCall>) -> Option<String> {
 }
 
 /// True for a program behind a pipe that looks for words.
-fn is_search(step: &Step) -> bool {
+pub(super) fn is_search(step: &Step) -> bool {
     step.invocation.as_ref().is_some_and(|i| {
         i.join == Join::Pipe
             && matches!(
@@ -236,150 +176,17 @@ fn is_search(step: &Step) -> bool {
     })
 }
 
-fn is_substitution(step: &Step) -> bool {
+/// True for what runs inside `$(…)` or `<(…)`.
+pub(super) fn is_substitution(step: &Step) -> bool {
     step.invocation
         .as_ref()
         .is_some_and(|i| matches!(i.origin, Origin::Substitution | Origin::ProcessSubstitution))
-}
-
-/// Where the output of a step ends.
-#[derive(Debug, Clone, Default)]
-struct End {
-    sink: Sink,
-    saves: Vec<String>,
-}
-
-/// Follows the output of each step through its pipeline, from the last step to the first.
-fn ends(steps: &[Step], cwd: Option<&str>) -> Vec<End> {
-    let mut ends: Vec<End> = vec![End::default(); steps.len()];
-    // The nearest step behind that is no substitution.
-    let mut outer: Option<usize> = None;
-    for (at, step) in steps.iter().enumerate().rev() {
-        let inner = is_substitution(step);
-        let next = if inner { Some(at + 1) } else { outer };
-        let next = next.and_then(|n| Some((n, steps.get(n)?)));
-        let piped =
-            next.filter(|(_, n)| n.join() == Some(Join::Pipe) && is_substitution(n) == inner);
-        // The program that takes a substitution stands behind it.
-        let consumer = outer
-            .filter(|_| inner)
-            .and_then(|n| Some((n, steps.get(n)?)));
-        let mut end = match (piped, consumer) {
-            _ if step.io.applies => End {
-                sink: Sink::Applied,
-                saves: Vec::new(),
-            },
-            _ if !step.io.prints => End {
-                sink: saved(step, cwd),
-                saves: Vec::new(),
-            },
-            (Some((n, next)), _) => into_pipe(step, next, ends.get(n), cwd),
-            (None, Some((_, taker))) if taker.io.applies || taker.io.stdin == Stdin::Applied => {
-                End {
-                    sink: Sink::Applied,
-                    saves: Vec::new(),
-                }
-            }
-            (None, Some((n, _))) => ends.get(n).cloned().unwrap_or_default(),
-            (None, None) => End::default(),
-        };
-        let own = step
-            .io
-            .saves
-            .iter()
-            .map(|path| step.place(cwd).resolve(path));
-        end.saves.extend(own);
-        end.saves.truncate(MAX_SAVES);
-        if let Some(slot) = ends.get_mut(at) {
-            *slot = end;
-        }
-        if !inner {
-            outer = Some(at);
-        }
-    }
-    ends
-}
-
-/// The end of the output of a step that is piped into another one.
-fn into_pipe(step: &Step, next: &Step, end: Option<&End>, cwd: Option<&str>) -> End {
-    let sink = match next.io.stdin {
-        Stdin::Shown => return end.cloned().unwrap_or_default(),
-        Stdin::Applied => Sink::Applied,
-        Stdin::Dropped => Sink::Dropped,
-        Stdin::Run => Sink::Run,
-        // `git archive X | tar x` writes over the work tree.
-        Stdin::Saved if next.io.saves.is_empty() && step.git.is_some() => Sink::IntoTree,
-        Stdin::Saved if next.io.saves.is_empty() => Sink::Aside,
-        Stdin::Saved => saved(next, cwd),
-    };
-    let place = next.place(cwd);
-    End {
-        sink,
-        saves: next
-            .io
-            .saves
-            .iter()
-            .map(|path| place.resolve(path))
-            .collect(),
-    }
-}
-
-/// Where something is saved: into the code of the work tree, or elsewhere?
-fn saved(step: &Step, cwd: Option<&str>) -> Sink {
-    if step.io.saves.is_empty() {
-        return Sink::Dropped;
-    }
-    let place = step.place(cwd);
-    let into_tree = step.io.saves.iter().any(|path| {
-        let file = path.rsplit('/').next().is_some_and(|name| {
-            name.contains('.') && !name.starts_with('.') && !is_data(name) && !is_container(name)
-        });
-        place.in_tree(path) && (file || step.io.replaces && !is_data(path))
-    });
-    if into_tree {
-        Sink::IntoTree
-    } else {
-        Sink::Aside
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::shell::parse;
-
-    fn sinks(command: &str) -> Vec<Sink> {
-        steps_of(&parse(command), None)
-            .iter()
-            .map(|s| s.state.sink)
-            .collect()
-    }
-
-    #[test]
-    fn where_output_goes() {
-        use Sink::*;
-        for (command, first) in [
-            ("curl https://h.example/x", Shown),
-            ("curl https://h.example/x | head -5 | cat", Shown),
-            ("curl https://h.example/x | git apply", Applied),
-            ("curl https://h.example/x | head | git am -3", Applied),
-            ("git apply <(curl https://h.example/x)", Applied),
-            ("git apply <<< \"$(curl https://h.example/x)\"", Applied),
-            ("echo \"$(curl https://h.example/x)\" > /tmp/f", Aside),
-            ("echo \"$(curl https://h.example/x)\"", Shown),
-            ("curl https://h.example/x > src/a.py", IntoTree),
-            ("curl https://h.example/x > a.patch", Aside),
-            ("curl https://h.example/x | tee src/a.py", Shown),
-            ("curl https://h.example/x | tar xz -C /tmp", Aside),
-            ("curl https://h.example/x | wc -l", Dropped),
-            ("curl https://h.example/x >/dev/null", Dropped),
-            ("curl https://h.example/x | sh", Run),
-            ("curl -o src/a.py https://h.example/x", IntoTree),
-            ("timeout 5 git show X | patch -p1", Applied),
-        ] {
-            assert_eq!(sinks(command).first(), Some(&first), "{command}");
-        }
-    }
 
     #[test]
     fn silence_after_or_proves_nothing() {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::hits::CAUTIOUS;
-use super::steps::cautious_steps;
 use super::*;
 use crate::rules::finding::{Confidence, Stage};
 use crate::trace::event::{CallRef, Outcome, Source};
@@ -116,15 +115,13 @@ fn a_call_without_a_result_says_so() {
 
 #[test]
 fn a_command_that_cannot_be_read_is_a_weak_finding() {
-    let steps = cautious_steps("if (( 'x; gh pr diff 4711");
-    assert_eq!(steps.len(), 4);
     let rules = RuleSet::builtin().unwrap();
     let mut engine = Engine::new(&rules, &facts(), None, Vec::new());
     let mut run = Run::default();
-    let event = run.add(Channel::Command, "").clone();
-    for step in steps {
-        engine.step(&event, step);
-    }
+    let event = run
+        .add(Channel::Command, "if (( 'x; gh pr diff 4711")
+        .clone();
+    engine.event(&event);
     let findings = engine.finish().findings;
     let found = findings.iter().find(|f| f.rule == "forge.own-pr-diff");
     assert_eq!(found.map(|f| f.confidence), Some(Confidence::Low));

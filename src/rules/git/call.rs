@@ -68,6 +68,13 @@ impl GitCall {
         }
         let all: Vec<&str> = invocation.args.iter().map(|w| w.text.as_str()).collect();
         let (verb, rest) = sub_command(&all)?;
+        if matches!(rest, ["-h"]) || rest.contains(&"--help") {
+            // The manual of a sub-command.
+            return Some(Self {
+                verb: "help".to_owned(),
+                ..Self::default()
+            });
+        }
         let words = Words::sort(verb, rest);
         let mut call = Self {
             verb: verb.to_owned(),
@@ -505,6 +512,8 @@ mod tests {
             ("git worktree add /tmp/x v1", "worktree", Aside),
             ("git format-patch -1 abc --stdout", "format-patch", Patch),
             ("git remote update", "fetch", Aside),
+            ("git fetch --help", "help", Nothing),
+            ("git show -h", "help", Nothing),
             ("git stash", "stash", Nothing),
             ("git stash show -p", "stash", Patch),
             ("git stash pop", "stash", Tree),

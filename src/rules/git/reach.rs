@@ -63,6 +63,10 @@ impl Map<'_> {
             "stash" => [Reach::Own].into(),
             _ => call.words.iter().flat_map(|w| self.word(w)).collect(),
         };
+        if call.verb == "grep" {
+            // A bare name behind the pattern is a path far more often than a branch.
+            reach.remove(&Reach::Branch);
+        }
         if call.all {
             reach.insert(Reach::All);
         }
@@ -270,6 +274,8 @@ mod tests {
             ("git log feature/x", vec![Own]),
             ("git show v4.2.0:src/a.py", vec![Later]),
             ("git show v4.1.3", vec![Past]),
+            ("git grep -n x docs", vec![Own]),
+            ("git grep -n x v4.2.0", vec![Later]),
             ("git show FETCH_HEAD", vec![Later]),
             ("git show stash@{0}", vec![Own]),
             ("git show HEAD@{2}", vec![Dangling]),

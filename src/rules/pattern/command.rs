@@ -247,6 +247,7 @@ mod tests {
             heredoc: None,
             join: Join::First,
             origin: Origin::Direct,
+            detached: false,
             offset: 0,
         }
     }

@@ -3,6 +3,7 @@
 pub mod clause;
 pub mod excerpt;
 pub mod fold;
+pub mod quote;
 pub mod segment;
 
 use std::borrow::Cow;

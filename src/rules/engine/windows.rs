@@ -1,0 +1,202 @@
+//! A command line of any length, taken up some programs at a time.
+//!
+//! A step is large and a line may start hundreds of thousands of programs, so its steps are never all
+//! there at once. A window ends where no pipeline or substitution is open; only a single pipeline longer
+//! than [`LONGEST`] is cut, which [`Windows::cut`] tells.
+
+use std::collections::BTreeMap;
+
+use super::sinks::ends;
+use super::steps::{Step, is_search, of_invocation, pass_names_on};
+use crate::rules::outcome::CallState;
+use crate::shell::model::{CommandLine, Invocation, Join, Origin};
+
+/// Programs that are taken up together, more where a pipeline goes on.
+const USUAL: usize = 512;
+
+/// Most programs of one pipeline that are looked at together.
+pub(super) const LONGEST: usize = 4_096;
+
+/// The steps of a command line, window by window.
+#[derive(Debug)]
+pub(super) struct Windows<'l> {
+    line: &'l CommandLine,
+    /// Number of invocations taken up.
+    at: usize,
+    /// The scripts that each invocation runs.
+    scripts: BTreeMap<usize, Vec<&'l str>>,
+    /// Scripts of no invocation.
+    others: Vec<&'l str>,
+    /// The last program that runs only if another one fails.
+    last_or: Option<usize>,
+    /// A pipeline was longer than [`LONGEST`].
+    pub cut: bool,
+}
+
+impl<'l> Windows<'l> {
+    pub(super) fn new(line: &'l CommandLine) -> Self {
+        let (scripts, others) = runners(line);
+        Self {
+            line,
+            at: 0,
+            scripts,
+            others,
+            last_or: line.invocations.iter().rposition(|i| i.join == Join::Or),
+            cut: false,
+        }
+    }
+
+    /// The next steps, in the order of the text, each script behind what runs it.
+    pub(super) fn next(&mut self, cwd: Option<&str>) -> Option<Vec<Step>> {
+        let start = self.at;
+        let rest = self.line.invocations.get(start..).unwrap_or_default();
+        if rest.is_empty() {
+            let others = std::mem::take(&mut self.others);
+            return (!others.is_empty())
+                .then(|| others.iter().map(|s| Step::script(s, cwd)).collect());
+        }
+        let mut length = USUAL.min(rest.len());
+        while length < rest.len() && !closed(rest, length) {
+            if length == LONGEST {
+                self.cut = true;
+                break;
+            }
+            length += 1;
+        }
+        self.at = start + length;
+        let mut steps = self.joined(rest.get(..length).unwrap_or_default(), cwd);
+        let mut all = Vec::with_capacity(steps.len());
+        for (at, step) in steps.drain(..).enumerate() {
+            all.push(step);
+            let run = self.scripts.get(&(start + at)).into_iter().flatten();
+            all.extend(run.map(|source| Step::script(source, cwd)));
+        }
+        Some(all)
+    }
+
+    /// The steps of one window, told where their output goes.
+    fn joined(&self, invocations: &[Invocation], cwd: Option<&str>) -> Vec<Step> {
+        let start = self.at - invocations.len();
+        let mut steps: Vec<Step> = invocations.iter().map(of_invocation).collect();
+        for at in 1..steps.len() {
+            pass_names_on(&mut steps, at);
+        }
+        let ends = ends(&steps, cwd);
+        for (at, ((step, invocation), end)) in
+            steps.iter_mut().zip(invocations).zip(ends).enumerate()
+        {
+            step.state = CallState {
+                sink: end.sink,
+                forgiving: self.last_or.is_some_and(|or| or > start + at),
+                unclear: invocation.detached,
+            };
+            step.saves = end.saves;
+        }
+        for at in 1..steps.len() {
+            let searched = steps.get(at).is_some_and(is_search);
+            if let Some(git) = steps.get_mut(at - 1).and_then(|s| s.git.as_mut()) {
+                git.searches |= searched;
+            }
+        }
+        steps
+    }
+}
+
+/// True if nothing is open between the invocation at `at` and the one before it.
+fn closed(invocations: &[Invocation], at: usize) -> bool {
+    let (Some(before), Some(next)) = (invocations.get(at - 1), invocations.get(at)) else {
+        return true;
+    };
+    let inside = matches!(
+        before.origin,
+        Origin::Substitution | Origin::ProcessSubstitution
+    );
+    !inside && next.join != Join::Pipe && next.origin != Origin::Wrapped
+}
+
+/// Scripts by the invocation that was given them, and the rest. The same text is taken once.
+fn runners(line: &CommandLine) -> (BTreeMap<usize, Vec<&str>>, Vec<&str>) {
+    let mut runner: BTreeMap<&str, Option<usize>> = line
+        .scripts
+        .iter()
+        .map(|(_, source)| (source.as_str(), None))
+        .collect();
+    if runner.is_empty() {
+        return Default::default();
+    }
+    for (at, invocation) in line.invocations.iter().enumerate() {
+        let words = invocation.args.iter().map(|w| w.text.as_str());
+        for text in words.chain(invocation.heredoc.as_deref()) {
+            if let Some(first @ None) = runner.get_mut(text) {
+                *first = Some(at);
+            }
+        }
+    }
+    let mut scripts: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    let mut others = Vec::new();
+    for (_, source) in &line.scripts {
+        match runner.remove(source.as_str()) {
+            Some(Some(at)) => scripts.entry(at).or_default().push(source),
+            Some(None) => others.push(source.as_str()),
+            None => {}
+        }
+    }
+    (scripts, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::parse;
+
+    fn windows(text: &str) -> (Vec<usize>, bool) {
+        let line = parse(text);
+        let mut windows = Windows::new(&line);
+        let mut lengths = Vec::new();
+        while let Some(steps) = windows.next(None) {
+            lengths.push(steps.len());
+        }
+        (lengths, windows.cut)
+    }
+
+    #[test]
+    fn a_window_ends_between_pipelines() {
+        let list = "a; ".repeat(USUAL - 1);
+        assert_eq!(windows(&format!("{list}b; c")), (vec![USUAL, 1], false));
+        let piped = windows(&format!("{list}b | c | d; e"));
+        assert_eq!(piped, (vec![USUAL + 2, 1], false));
+        let inside = windows(&format!("{list}b $(c) $(d); e"));
+        assert_eq!(inside, (vec![USUAL + 2, 1], false));
+        let (lengths, cut) = windows(&"a | ".repeat(LONGEST + 7));
+        assert_eq!((lengths.first(), cut), (Some(&LONGEST), true));
+    }
+
+    #[test]
+    fn scripts_stand_behind_what_runs_them() {
+        let line = parse("x; python -c 'a = 1'; y; python -c 'a = 1'; python -c 'b = 2'");
+        let steps = Windows::new(&line).next(None).unwrap();
+        let texts: Vec<&str> = steps.iter().map(|s| s.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "x",
+                "python -c a = 1",
+                "a = 1",
+                "y",
+                "python -c a = 1",
+                "python -c b = 2",
+                "b = 2"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_later_or_forgives_across_windows() {
+        let line = parse(&format!("a; {}b || true; c", "x; ".repeat(USUAL)));
+        let mut windows = Windows::new(&line);
+        let first = windows.next(None).unwrap();
+        let last = windows.next(None).unwrap();
+        assert!(first.iter().all(|step| step.state.forgiving));
+        assert!(last.last().is_some_and(|step| !step.state.forgiving));
+    }
+}
