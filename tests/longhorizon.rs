@@ -241,7 +241,7 @@ fn hiding_places_are_not_clean() {
     let other_task = hide("S1-claude-opus-max-long-20310502", &|run| {
         write(&run.join("run_metadata.json"), r#"{"task_id": "S2"}"#);
     });
-    assert_eq!(other_task, "inconclusive", "another task in the metadata");
+    assert_eq!(other_task, "invalid", "another task in the metadata");
     #[cfg(unix)]
     {
         let linked = hide("S1-claude-opus-max-long-20310503", &|run| {
@@ -251,7 +251,7 @@ fn hiding_places_are_not_clean() {
             fs::remove_dir_all(run.join("tests")).unwrap();
         });
         assert_eq!(
-            linked, "inconclusive",
+            linked, "invalid",
             "files behind a link to an excluded folder"
         );
     }

@@ -97,7 +97,7 @@ fn each_is_bounded_and_said() {
                     .unwrap();
                 assert!(made.success());
             },
-            ["could not be compared: a.txt", ""],
+            ["could not be compared with the ground truth: a.txt", ""],
         ),
         (
             "directories in a circle",

@@ -47,11 +47,11 @@ fn wide(content: &[u8]) -> Option<String> {
 }
 
 fn utf32(content: &[u8]) -> Option<String> {
-    let (little, text) = match content {
-        [0xff, 0xfe, 0, 0, text @ ..] => (true, text),
-        [0, 0, 0xfe, 0xff, text @ ..] => (false, text),
-        [b, 0, 0, 0, ..] if *b != 0 => (true, content),
-        [0, 0, 0, b, ..] if *b != 0 => (false, content),
+    let (little, marked, text) = match content {
+        [0xff, 0xfe, 0, 0, text @ ..] => (true, true, text),
+        [0, 0, 0xfe, 0xff, text @ ..] => (false, true, text),
+        [b, 0, 0, 0, ..] if *b != 0 => (true, false, content),
+        [0, 0, 0, b, ..] if *b != 0 => (false, false, content),
         _ => return None,
     };
     let (units, []) = text.as_chunks::<4>() else {
@@ -61,7 +61,8 @@ fn utf32(content: &[u8]) -> Option<String> {
         true => char::from_u32(u32::from_le_bytes(*unit)),
         false => char::from_u32(u32::from_be_bytes(*unit)),
     };
-    units.iter().map(unit).collect()
+    let text: Option<String> = units.iter().map(unit).collect();
+    text.filter(|text| marked || is_text(text))
 }
 
 fn utf16(content: &[u8]) -> Option<String> {
@@ -79,13 +80,23 @@ fn utf16(content: &[u8]) -> Option<String> {
         true => u16::from_le_bytes(*pair),
         false => u16::from_be_bytes(*pair),
     };
-    // Without a mark: of a text, most characters have a zero byte, and none is zero.
+    // Without a mark: of a text, most characters have a zero byte.
     let small = pairs.iter().filter(|pair| unit(pair) < 0x100).count();
-    if !marked && (small * 2 < pairs.len() || pairs.contains(&[0, 0])) {
+    if !marked && small * 2 < pairs.len() {
         return None;
     }
     let units = pairs.iter().map(unit);
-    char::decode_utf16(units).collect::<Result<_, _>>().ok()
+    let text: String = char::decode_utf16(units).collect::<Result<_, _>>().ok()?;
+    (marked || is_text(&text)).then_some(text)
+}
+
+/// Characters below which bytes without a mark are not taken for a text in another encoding.
+const MIN_CHARACTERS: usize = 8;
+
+/// What was decoded on a guess reads as a text: numbers of two and four bytes do not.
+fn is_text(text: &str) -> bool {
+    let strange = |c: char| c.is_control() && !c.is_whitespace();
+    !text.contains(strange) && text.chars().nth(MIN_CHARACTERS - 1).is_some()
 }
 
 /// Longest line that is looked at for a declaration, in bytes.
@@ -325,6 +336,9 @@ mod tests {
             b"",
             b"plain",
             b"a\0\xff\xdb",
+            b"\0\xff",
+            &[1, 0, 0, 0].repeat(20),
+            &[1, 0, 2, 0].repeat(20),
             b"\x89PNG\r\n\x1a\n\0\0",
         ] {
             assert_eq!(decoded(plain), None, "{plain:?}");
