@@ -74,7 +74,7 @@ pub struct TreeFlags {
     pub submodules: u64,
     /// Directories below the root with a `.git` of their own. Their files are compared like any other.
     pub nested_repos: Vec<BString>,
-    /// Files too large to read, or grown by more than a patch can hold (see [`padding`]); they count as binary.
+    /// Files too large to read, or grown by more than a patch can hold (see `padding`); they count as binary.
     pub oversized: Vec<BString>,
     /// Files so large that blank, repeated and comment lines were left out of the comparison.
     pub padded: Vec<BString>,

@@ -1,5 +1,5 @@
 //! Differences that are no work: what a checkout or copy changed (line ends, expanded keywords), large-file
-//! pointers. For the encoding see [`super::encoding`].
+//! pointers. For the encoding see [`mod@super::encoding`].
 
 use bstr::ByteSlice;
 use memchr::{memchr, memchr_iter};
