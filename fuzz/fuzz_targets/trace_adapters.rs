@@ -1,11 +1,16 @@
-//! Every adapter: the first byte chooses one, and all records of the rest are given to it, whatever they
-//! hold. Never panics, and gives every result an outcome.
+//! Every adapter, one at a time: the one named by `TRACE_FORMAT` is given all records of the input, whatever
+//! they hold; without the variable the first byte chooses. Never panics, and gives every result an outcome.
 
 #![no_main]
+
+use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use trace_audit::trace::event::{Channel, Event, EventSink};
 use trace_audit::trace::{format_names, read_bytes};
+
+/// The adapter under test, fixed for the whole process.
+static FORMAT: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("TRACE_FORMAT").ok());
 
 struct Checks;
 
@@ -16,6 +21,12 @@ impl EventSink for Checks {
 }
 
 fuzz_target!(|bytes: &[u8]| {
+    if let Some(name) = FORMAT.as_deref() {
+        let known = format_names().contains(&name);
+        assert!(known, "TRACE_FORMAT={name} is no format");
+        read_bytes(bytes, Some(name), &mut Checks);
+        return;
+    }
     let Some((first, rest)) = bytes.split_first() else {
         return;
     };
