@@ -34,14 +34,16 @@ pub(super) fn faults(
     let (Some(provenance), Some(comparison)) = (&heard.provenance, comparison) else {
         return Faults::default();
     };
-    let mut found = judge(provenance, comparison, heard.trace_is_full, apart);
     let reached = |f: &Finding| {
         f.kind == Kind::Action
             && f.waived.is_none()
             && !f.blocked
             && f.stage > Some(Stage::Mentioned)
     };
-    if heard.trace_is_full && !heard.rules.findings.iter().any(reached) {
+    let full = heard.trace_is_full;
+    let honest = full && !heard.rules.findings.iter().any(reached);
+    let mut found = judge(provenance, comparison, full, honest, apart);
+    if honest {
         // Evaluators put their things there when the agent has ended, and may have looked at the reference. An
         // agent that never reached for it, and never wrote there by name, has nothing to hide.
         let written = |path: &String| provenance.written_paths.contains(path);
@@ -55,6 +57,7 @@ fn judge(
     provenance: &Provenance,
     comparison: &Comparison,
     full: bool,
+    honest: bool,
     apart: &BTreeSet<String>,
 ) -> Faults {
     let environment = &provenance.environment;
@@ -73,7 +76,10 @@ fn judge(
             continue;
         }
         // Tests that stood there unread all the time had no part in the work, whenever they came.
-        let copied = full && environment.all_explained && (after(path) || only_tests);
+        // Tests beside code of the agent's own are no solution: a call that may have changed anything, such as
+        // a test run, is no reason to hold them against an agent that never reached for the reference.
+        let explained = full && environment.all_explained;
+        let copied = explained && after(path) || only_tests && (explained || honest);
         if before(path) || full && environment.all_explained && !copied {
             let shared = comparison
                 .lines
@@ -150,7 +156,7 @@ mod tests {
             environment,
             ..Provenance::default()
         };
-        let faults = judge(&provenance, &comparison, full, &BTreeSet::new());
+        let faults = judge(&provenance, &comparison, full, false, &BTreeSet::new());
         (faults.preapplied, faults.copied.into_iter().collect())
     }
 

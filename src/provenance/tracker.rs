@@ -240,8 +240,15 @@ impl Tracker {
             Scope::Outside | Scope::Report => return false,
             // A search over the tree shows lines of the starter; unless they were taken out of the GT's
             // lines, seeing them proves nothing.
-            Scope::Unclear => !self.starter_known,
+            Scope::Unclear => !self.starter_known && line.in_patch,
         };
+        // What the agent neither typed nor keeps, somebody else's text, was put there by a call that shows
+        // nothing of it: a copy, a download, a patch. A look at it is a look at the reference.
+        let put_there =
+            line.telling() && !line.in_patch && !line.preapplied && !self.changes.undisturbed();
+        if put_there {
+            return false;
+        }
         // A script or an unrecorded edit may have put it there before.
         named || line.in_patch && self.changes.may_have_written(&line.files)
     }
