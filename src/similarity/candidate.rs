@@ -6,9 +6,9 @@ use bstr::ByteSlice;
 
 use super::containment::add_raw_lines;
 use super::hunks;
-use super::normalise::squeeze;
+use super::normalise::{fold, squeeze};
 use super::pairing::PatchName;
-use super::prepare::{PreparedLine, prepare, squeezed_raw};
+use super::prepare::{PreparedLine, prepare, raw_text, squeezed_raw};
 use super::reference::{GtFile, Reference, added_code};
 use super::runs::Runs;
 use crate::patch::model::{FilePatch, FileStatus, LineKind, Patch};
@@ -68,6 +68,7 @@ pub fn measure(reference: &Reference<'_>, candidate: &Candidate<'_>) -> Measured
     for part in &candidate.parts {
         let mut prepared = prepare(part);
         measured.look_up(reference, &prepared);
+        measured.look_behind(reference, &prepared);
         measured.remarks.extend(reference.remarks.find(&prepared));
         let mut hidden = false;
         for line in prepared.iter_mut().flatten() {
@@ -99,7 +100,47 @@ pub fn measure(reference: &Reference<'_>, candidate: &Candidate<'_>) -> Measured
     measured
 }
 
+/// Bytes of a line that were taken for a comment from which on they are also read as code.
+const LONG_REMARK: usize = 24;
+
+/// Bytes of a line with quotes from which on it is also read as if there were none.
+const LONG_QUOTE: usize = 200;
+
 impl Measured {
+    /// Adds the T12 windows of what only looks like a comment or a string: `/[//]/;` and `$#;` begin no
+    /// comment where they stand, and a backtick in a regular expression no string, but only a parser of the
+    /// language knows. What is a comment holds no windows of the GT anyway.
+    fn look_behind(&mut self, reference: &Reference<'_>, hunks: &[Vec<PreparedLine<'_>>]) {
+        let added = hunks.iter().flatten();
+        let added: Vec<(&PreparedLine<'_>, String)> = added
+            .filter(|line| line.kind() == LineKind::Added)
+            .map(|line| (line, fold(&raw_text(line.line)).into_owned()))
+            .collect();
+        let mut find = |lines: &[&str]| {
+            let stream = reference.vocabulary.read(lines.iter().copied());
+            self.grams.extend(reference.grams.find(&stream.tokens));
+        };
+        let long = |line: &PreparedLine<'_>, raw: &str| raw.len() >= line.code.len() + LONG_REMARK;
+        if added.iter().any(|(line, raw)| long(line, raw)) {
+            let whole: Vec<&str> = added.iter().map(|(_, raw)| raw.as_str()).collect();
+            find(&whole);
+            let begins = |c: char| c.is_alphanumeric() || c == '_' || c == '@';
+            let behind = added.iter().filter_map(|(line, raw)| {
+                let rest = raw.strip_prefix(line.code.as_str())?;
+                Some(rest.trim_start_matches(|c| !begins(c)))
+            });
+            find(&behind.collect::<Vec<_>>());
+        }
+        let quotes = ['"', '\'', '`'];
+        let quoted = added
+            .iter()
+            .filter(|(_, raw)| raw.len() >= LONG_QUOTE && raw.contains(quotes));
+        let opened: Vec<String> = quoted.map(|(_, raw)| raw.replace(quotes, " ")).collect();
+        if !opened.is_empty() {
+            find(&opened.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+    }
+
     /// Adds the windows and blocks of these lines.
     fn look_up(&mut self, reference: &Reference<'_>, hunks: &[Vec<PreparedLine<'_>>]) {
         let code = added_code(hunks).map(|line| line.code.as_str());

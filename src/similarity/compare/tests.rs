@@ -38,6 +38,40 @@ fn assert_same(s: &Similarity) {
     assert_eq!(s.multiset_ratio.value(), Some(1.0));
 }
 
+/// What looks like a comment or a string to whoever does not parse the language hides nothing.
+#[test]
+fn code_behind_what_looks_like_a_comment_or_a_string() {
+    let code: Vec<String> = (0..24)
+        .map(|i| match i % 3 {
+            0 => format!("let gauge{i} = harbour.depthOf(tide{i}, {i}) + ledger.offset{i};"),
+            1 => format!("if (gauge{i} > limits.upper{i}) {{ alarm.raise(gauge{i}, {i}); }}"),
+            _ => format!("return settle{i}(gauge{i}, ledger.rows{i}, {i} * scale{i});"),
+        })
+        .collect();
+    let joined = code.join(" ");
+    let each = |before: &str| code.iter().map(|line| format!("{before}{line}")).collect();
+    for (path, lines) in [
+        ("a.js", vec![format!("/[//]/;{joined}")]),
+        ("a.js", vec![format!("/`/;{joined}/`/;")]),
+        ("a.js", vec![format!("`//`; {joined}")]),
+        ("a.js", each("/[//]/; ")),
+    ] {
+        let gt = patch(vec![added(path, &code)]);
+        let s = run(&gt, &patch(vec![added(path, &lines)]));
+        assert!(s.t12 > Some(0.85), "{path} {}: {:?}", lines[0], s.t12);
+        // Remarks of one's own are no code.
+        let own: Vec<String> = (0..24)
+            .map(|i| {
+                format!(
+                    "total{i} += 1; // the depth of the harbour is settled here, see ledger {i}"
+                )
+            })
+            .collect();
+        let s = run(&gt, &patch(vec![added(path, &own)]));
+        assert_eq!(s.t12, Some(0.0), "{path}");
+    }
+}
+
 #[test]
 fn a_copy_is_a_copy() {
     let gt = patch(vec![
