@@ -4,9 +4,11 @@
 //! prove emptiness (`cat a b` prints `a` and fails on `b`). So the text decides, and codes only
 //! where the text is silent.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use bstr::ByteSlice;
 use regex::bytes::Regex;
 
 use super::git::dates::commit_days;
@@ -58,7 +60,8 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | not\s(?:available|accessible|reachable)\b | cannot\s(?:access|open|connect|find|reach|stat)
         | manifest\sunknown | pull\saccess\sdenied | repository\s(?:does\s)?not\s(?:exist|found)
         | offline | ModuleNotFoundError | No\smodule\snamed | ImportError | FileNotFoundError
-        | already\sup[\ -]to[\ -]date",
+        | already\sup[\ -]to[\ -]date | current\sbranch\s\S+\sis\sup\sto\sdate | updated\s0\spaths
+        | bereits\saktuell | \xe6\x98\xaf\xe6\x9c\x80\xe6\x96\xb0\xe7\x9a\x84",
     )
 });
 
@@ -96,6 +99,14 @@ static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
+/// What a command line says of itself behind its output: `echo rc=$?`, `echo "exit code: $?"`, `echo done`.
+static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r"(?imx) ^\s*(?:(?:rc|ret|exit|exit[\ _-]?(?:code|status)|status|code|errno)\s*[:=]?\s*)?-?(?:\d\d?|1\d\d|255)\s*$
+        | ^\s*(?:done|ok|finished|end)[.!]?\s*$",
+    )
+});
+
 /// A pull request number in the subject of a commit.
 static SUBJECT_NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| ascii(r"\(#\d{1,7}\)"));
 
@@ -117,15 +128,18 @@ pub struct CallResult<'t> {
 impl<'t> CallResult<'t> {
     /// Looks at a result.
     pub fn new(text: &'t str, outcome: Outcome, task: &Task, history: &History) -> Self {
-        let is = |regex: &LazyLock<Option<Regex>>| {
-            regex.as_ref().is_some_and(|r| r.is_match(text.as_bytes()))
-        };
-        let empty = !text.chars().any(char::is_alphanumeric);
+        let bare = STATUS.as_ref().map_or(Cow::Borrowed(text.as_bytes()), |r| {
+            r.replace_all(text.as_bytes(), &b""[..])
+        });
+        let is =
+            |regex: &LazyLock<Option<Regex>>| regex.as_ref().is_some_and(|r| r.is_match(&bare));
+        let told = bare.to_str_lossy();
+        let empty = !told.chars().any(char::is_alphanumeric);
         let (diff, code) = (!empty && is(&DIFF), !empty && is(&CODE));
         let short = text.len() <= MAX_ERROR_TEXT;
         let errors = short && is(&ERRORS);
         let refused = outcome.denied || !outcome.succeeded() && short;
-        let failed = empty || !diff && (errors && !(code && long_body(text)) || refused && !code);
+        let failed = empty || !diff && (errors && !(code && long_body(&bare)) || refused && !code);
         let mut facets = BTreeSet::new();
         if !failed {
             facets.insert(Facet::Content);
@@ -149,9 +163,9 @@ impl<'t> CallResult<'t> {
 }
 
 /// An error message may quote a line of code; a body of code has several lines of it.
-fn long_body(text: &str) -> bool {
+fn long_body(text: &[u8]) -> bool {
     CODE.as_ref()
-        .is_some_and(|code| code.find_iter(text.as_bytes()).take(4).count() >= 4)
+        .is_some_and(|code| code.find_iter(text).take(4).count() >= 4)
 }
 
 /// What the text says about when it is from.
@@ -220,6 +234,14 @@ mod tests {
             "",
             "\n",
             "404: Not Found",
+            "rc=124\n",
+            "exit code: 6",
+            "128",
+            "Done.",
+            "Current branch main is up to date.",
+            "已经是最新的。",
+            "Updated 0 paths from 5e1d0c2",
+            "fatal: bad object b07c4f19e7\nrc=128",
             "curl: (6) Could not resolve host: raw.example.com",
             "fatal: bad revision '9ac4e17d'",
             "HTTP/1.1 403 Forbidden\nx-deny-reason: host_not_allowed",
@@ -252,6 +274,7 @@ mod tests {
         };
         for text in [
             "diff --git a/x b/x\n+    return 404  # 404: Not Found\ncat: y: Permission denied",
+            "def measure(self):\n    return 4\n4\nrc=0",
             "def measure(self, width):\nif width < 0:\n    raise ValueError('fatal: x')\nreturn width",
         ] {
             assert!(!look(text, exit).failed, "{text}");
