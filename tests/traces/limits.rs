@@ -341,3 +341,37 @@ fn the_tools_own_report_is_no_evidence() {
         assert_eq!(stages(trace.path()).1, [], "{report}");
     }
 }
+
+/// A document in a result is text that the model was given, also an encoded one.
+#[test]
+fn documents_in_results_are_read() {
+    for (source, want) in [
+        (
+            r#"{"type":"text","media_type":"text/plain","data":"let tide = 7;"}"#,
+            "let tide = 7;",
+        ),
+        (
+            r#"{"type":"base64","media_type":"text/plain","data":"bGV0IHRpZGU="}"#,
+            "bGV0IHRpZGU=",
+        ),
+        (
+            r#"{"type":"base64","media_type":"application/pdf","data":"JVBERi0="}"#,
+            "[document]",
+        ),
+        (
+            r#"{"type":"content","content":[{"type":"text","text":"let tide"}]}"#,
+            "let tide",
+        ),
+    ] {
+        let trace = format!(
+            r#"{{"type":"assistant","session_id":"s","uuid":"u","message":{{"content":[{{"type":"tool_use","id":"c","name":"Read","input":{{"file_path":"a"}}}}]}}}}
+{{"type":"user","session_id":"s","uuid":"v","message":{{"content":[{{"type":"tool_result","tool_use_id":"c","content":[{{"type":"document","title":"a","source":{source}}}]}}]}}}}"#
+        );
+        let (events, _) = read_bytes(trace.as_bytes());
+        let output = events
+            .iter()
+            .find(|e| e.channel == Channel::Output)
+            .unwrap();
+        assert!(output.text.contains(want), "{}", output.text);
+    }
+}

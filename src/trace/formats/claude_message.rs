@@ -196,7 +196,7 @@ fn result_text(content: &Json<'_>) -> String {
             Some("text") => push(block.str("text").unwrap_or_default()),
             // Encoded bodies: the text is not in the trace.
             Some("image") => push("[image]"),
-            Some("document") => push("[document]"),
+            Some("document") => push(&document(block)),
             _ => push(&readable(block)),
         }
     }
@@ -204,6 +204,26 @@ fn result_text(content: &Json<'_>) -> String {
         push(&readable(content));
     }
     out
+}
+
+/// What a document holds: its text, also encoded (whoever looks for lines opens base64); other bodies are not read.
+fn document(block: &Json<'_>) -> String {
+    let nothing = Json::Null;
+    let source = block.get("source").unwrap_or(&nothing);
+    let is_text = match source.str("type") {
+        Some("text") => true,
+        Some("base64") => source
+            .str("media_type")
+            .is_some_and(|kind| kind.starts_with("text/")),
+        _ => false,
+    };
+    let body = match source.str("data") {
+        Some(data) if is_text => data.to_owned(),
+        Some(_) => "[document]".to_owned(),
+        None => readable(source),
+    };
+    let title = block.str("title").unwrap_or_default();
+    format!("{title}\n{body}").trim_start().to_owned()
 }
 
 fn unknown_block(block: &Json<'_>, out: &mut Steps) {
