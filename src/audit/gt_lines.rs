@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
             let wide = memchr::memchr(0, &head).is_some();
             seen.undecoded |= matches!(decoded, Encoding::Decoded(_)) && !wide;
             seen.cut = size > MAX_FILE_BYTES;
-            let rest = file.take(MAX_FILE_BYTES.saturating_sub(HEAD));
+            let rest = padding::WithoutHoles(file.take(MAX_FILE_BYTES.saturating_sub(HEAD)));
             self.finder.read(head.as_slice().chain(rest))?;
         }
         seen.found = self.finder.take_found();

@@ -34,6 +34,24 @@ const MAX_REPEATS: u8 = 16;
 /// Most different lines that are told apart.
 const MAX_KNOWN: usize = 500_000;
 
+/// Bytes that are zero from here on in one piece are a hole.
+const HOLE: usize = 4096;
+
+/// A reader that passes over the holes of a file: a sparse file of a gigabyte costs its sender nothing.
+pub(crate) struct WithoutHoles<R>(pub(crate) R);
+
+impl<R: Read> Read for WithoutHoles<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let count = self.0.read(buffer)?;
+            let piece = buffer.get(..count).unwrap_or_default();
+            if count < HOLE || piece.iter().any(|byte| *byte != 0) {
+                return Ok(count);
+            }
+        }
+    }
+}
+
 /// What a content takes in a patch.
 pub(crate) fn cost(content: &[u8]) -> u64 {
     content.len() as u64 + LINE_COST * memchr_iter(b'\n', content).count() as u64
@@ -47,7 +65,8 @@ pub(super) fn cost_of(lines: impl Iterator<Item = usize>) -> u64 {
 /// The content of a file without padding; `None` when that takes more than [`MAX_COST`], or the file is longer
 /// than what is looked through.
 pub(crate) fn without_padding(disk: &Path) -> io::Result<Option<Vec<u8>>> {
-    let mut file = BufReader::with_capacity(1 << 16, File::open(disk)?.take(MAX_READ));
+    let file = WithoutHoles(File::open(disk)?.take(MAX_READ));
+    let mut file = BufReader::with_capacity(1 << 16, file);
     // Which lines are equal does not depend on the keys of the hash.
     let hasher = RandomState::new();
     let mut known: HashMap<u64, u8> = HashMap::new();
@@ -83,12 +102,31 @@ pub(crate) fn without_padding(disk: &Path) -> io::Result<Option<Vec<u8>>> {
         out.extend(blank.copied());
         out.extend_from_slice(line.get(start..).unwrap_or_default());
     }
-    Ok((file.get_ref().limit() > 0).then_some(out))
+    Ok((file.get_ref().0.limit() > 0).then_some(out))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn holes_are_passed_over() {
+        let mut text = vec![0; 3 * HOLE];
+        text.extend_from_slice(b"a\0b");
+        text.resize(9 * HOLE, 0);
+        text.extend_from_slice(b"c\n");
+        let mut out = Vec::new();
+        WithoutHoles(text.as_slice().chain(io::empty()))
+            .read_to_end(&mut out)
+            .unwrap();
+        out.retain(|byte| *byte != 0);
+        assert_eq!(out, b"abc\n");
+        let mut empty = Vec::new();
+        WithoutHoles(io::repeat(0).take(1 << 30))
+            .read_to_end(&mut empty)
+            .unwrap();
+        assert!(empty.len() < 16 * HOLE, "{}", empty.len());
+    }
 
     #[test]
     fn what_is_left() {
