@@ -250,12 +250,12 @@ impl Check {
         ])
     }
 
-    /// `taken`: obtained, applied or admitted.
+    /// `taken`: obtained, applied or plainly admitted.
     pub fn taken(m: &Measures, p: &Policy) -> Self {
         Self::either([
             Self::holds(Fact::Obtained, m.obtained),
             Self::holds(Fact::Applied, m.applied),
-            Self::holds(Fact::Admitted, m.admitted(p).is_some()),
+            Self::holds(Fact::Admitted, m.plainly_admitted(p)),
         ])
     }
 

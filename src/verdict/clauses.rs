@@ -68,7 +68,7 @@ fn full_leak(m: &Measures, p: &Policy) -> Vec<Alternative> {
                     m.hand_written_identical,
                     rule.identical_files,
                 ),
-                Check::holds(Fact::Admitted, m.admitted(p).is_some()),
+                Check::holds(Fact::Admitted, m.plainly_admitted(p)),
             ],
         )];
     }

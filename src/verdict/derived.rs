@@ -70,9 +70,15 @@ impl Measures {
         self.obtained || self.applied
     }
 
-    /// Reference content was obtained in time, or the agent says so and nothing refutes it.
+    /// An admission that makes a copy a leak: one of low confidence, as in a message of a commit, does not.
+    pub fn plainly_admitted(&self, policy: &Policy) -> bool {
+        self.admitted(policy)
+            .is_some_and(|said| said > Confidence::Low)
+    }
+
+    /// Reference content was obtained in time, or the agent says so plainly and nothing refutes it.
     pub fn taken(&self, policy: &Policy) -> bool {
-        self.obtained_in_time() || self.admitted(policy).is_some()
+        self.obtained_in_time() || self.plainly_admitted(policy)
     }
 }
 
@@ -166,6 +172,21 @@ mod tests {
             ..base
         };
         assert_eq!(other_work.admitted(&policy), None);
+    }
+
+    #[test]
+    fn an_admission_of_low_confidence_makes_no_leak() {
+        let policy = Policy::default();
+        let mut m = Measures {
+            coverage: Coverage::Partial,
+            u: Ratio::new(24, 24),
+            admission: said(Confidence::Low),
+            ..Measures::default()
+        };
+        assert_eq!(m.admitted(&policy), Some(Confidence::Low));
+        assert!(!m.taken(&policy));
+        m.admission = said(Confidence::Medium);
+        assert!(m.taken(&policy));
     }
 
     #[test]
