@@ -85,6 +85,62 @@ fn cut_off() {
     }
 }
 
+/// The first texts of a run, of which the last one may be cut.
+fn begins(whole: &[String], with: &[String]) -> bool {
+    let Some((last, others)) = with.split_last() else {
+        return true;
+    };
+    let cut = whole.get(others.len());
+    whole.starts_with(others) && cut.is_some_and(|cut| cut.starts_with(last.as_str()))
+}
+
+/// Of a document, and of text, what stands before the cut is read, and nothing else.
+#[test]
+fn documents_that_are_cut_off() {
+    let mut wrong = Vec::new();
+    for sample in samples() {
+        if sample.layout == Layout::Lines {
+            continue;
+        }
+        let (name, mut layouts) = (&sample.format, vec![sample.text.clone()]);
+        if sample.layout == Layout::Object {
+            let document: Value = serde_json::from_str(&sample.text).unwrap();
+            layouts.push(document.to_string());
+        }
+        for text in layouts {
+            let (whole, _) = read_bytes(text.as_bytes());
+            let whole = texts(&whole);
+            for at in places(&text) {
+                let (events, _) = read_bytes(&text.as_bytes()[..at]);
+                let events = texts(&events);
+                check(
+                    &mut wrong,
+                    begins(&whole, &events),
+                    format!("{name} at {at} of {}: {events:?}", text.len()),
+                );
+            }
+            let Some(output) = text.find("abc Fix (#5)") else {
+                continue;
+            };
+            // Inside the message behind the output, and behind it.
+            let message = ["Done.", "attachment://"];
+            let message = message.iter().filter_map(|mark| text[output..].find(mark));
+            let message = message.min().map_or(text.len() - 1, |at| output + at);
+            let items = text[message..].find('}').map_or(0, |end| end + 1);
+            for at in [message, message + items] {
+                let (events, report) = read_bytes(&text.as_bytes()[..at]);
+                let read = |event: &Event| is_output(event) && event.text.contains("abc Fix (#5)");
+                check(
+                    &mut wrong,
+                    count(&events, read) == 1 && report.coverage != Coverage::Full,
+                    format!("the output of {name} at {at}: {:?}", texts(&events)),
+                );
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn flipped_bytes() {
     for sample in samples() {
