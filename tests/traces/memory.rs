@@ -71,8 +71,9 @@ fn memory_is_bounded_whatever_the_number_of_calls() {
 /// A long record is held as it stands, decoded, and as the text of its event: three times, in every format.
 #[test]
 fn memory_for_a_long_record_is_bounded_in_every_format() {
-    const LINE: usize = 11 << 20;
-    const WITHOUT: usize = 32 << 20;
+    const LINE: usize = 6 << 20;
+    // A debug build has 23 MiB; a fourth copy of the line is more than what is left.
+    const WITHOUT: usize = 26 << 20;
     let mut wrong = Vec::new();
     for sample in samples() {
         if !sample.has_calls() || sample.layout == Layout::Text {
@@ -81,9 +82,9 @@ fn memory_for_a_long_record_is_bounded_in_every_format() {
         let piece = "line of output\\n";
         let big = piece.repeat(LINE / piece.len());
         let mut child = Command::new(env!("CARGO_BIN_EXE_trace-audit"))
-            .args(["scan", "-"])
+            .args(["events", "-"])
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
@@ -98,7 +99,8 @@ fn memory_for_a_long_record_is_bounded_in_every_format() {
         stdin.write_all(text.as_bytes()).unwrap();
         drop(stdin);
         let had = last_peak(&mut child);
-        let bound = ((WITHOUT + LINE * 16 / 5) >> 10) as u64;
+        // Some formats hold an output twice in one record.
+        let bound = ((WITHOUT + text.len() * 31 / 10) >> 10) as u64;
         println!("{}: {had} of {bound} KiB", sample.format);
         if had > bound {
             wrong.push(format!("{}: {had} of {bound} KiB", sample.format));
