@@ -67,7 +67,7 @@ fn collected(reader: &mut Reader<impl Read>) -> Behind {
             Part::End => break,
             // Something broken inside, or another record.
             Part::Whole | Part::Head if reader.in_a_document() => {}
-            Part::Whole | Part::Head => break,
+            Part::Whole | Part::Head | Part::Cut => break,
         }
     }
     behind

@@ -24,6 +24,16 @@ const SECTIONS: [&str; 7] = [
 ];
 /// The mark of an object that is one record: a sample of Inspect, whose texts refer to one another.
 const WHOLE: &str = "epoch";
+/// True for the name of a member that is a section when it is an array.
+pub(crate) fn is_section(key: &[u8]) -> bool {
+    SECTIONS.iter().any(|name| name.as_bytes() == key)
+}
+
+/// True for the name of the member that marks an object as one record.
+pub(crate) fn is_mark(key: &[u8]) -> bool {
+    key == WHOLE.as_bytes()
+}
+
 /// The section must begin within that many bytes; otherwise the object is one record.
 pub(crate) const MAX_HEAD: usize = 1 << 20;
 
@@ -41,12 +51,14 @@ pub(crate) enum Part {
     Member,
     /// Its end.
     End,
+    /// What stands intact of a record that breaks off, which is all of one that is no document.
+    Cut,
 }
 
 impl Part {
     /// The document starts here.
     pub(crate) fn starts(self) -> bool {
-        matches!(self, Self::Whole | Self::Head)
+        matches!(self, Self::Whole | Self::Head | Self::Cut)
     }
 
     /// The document ends here.
@@ -82,7 +94,7 @@ pub(crate) fn section_ahead(bytes: &[u8], from: usize) -> Ahead {
                 Ahead::Nothing
             };
         };
-        if member.key == WHOLE.as_bytes() {
+        if is_mark(member.key) {
             return Ahead::Nothing;
         }
         let unfinished = match member.section(bytes) {
@@ -132,7 +144,7 @@ impl Behind {
 
     /// Adds a member that is no section: its key, and the text from the key to the end of the value.
     pub(crate) fn member(&mut self, key: &[u8], text: &[u8]) {
-        self.is_record |= key == WHOLE.as_bytes();
+        self.is_record |= is_mark(key);
         let is_array = Member::at(text, 0).is_some_and(|member| member.is_array(text));
         let to = match is_array {
             true => &mut self.arrays,
@@ -279,7 +291,7 @@ fn string_end(bytes: &[u8], at: usize) -> Scan {
 }
 
 /// The first byte at or behind `from` that is none of those; `None` when there is none.
-fn skip(bytes: &[u8], from: usize, over: &[u8]) -> Option<usize> {
+pub(crate) fn skip(bytes: &[u8], from: usize, over: &[u8]) -> Option<usize> {
     let rest = bytes.get(from..)?;
     let length = rest.iter().position(|byte| !over.contains(byte))?;
     Some(from + length)
@@ -292,7 +304,7 @@ pub(crate) fn closed(part: Part, text: &str) -> Cow<'_, str> {
         Part::Head => Cow::Borrowed(text),
         Part::Member => Cow::Owned(format!("{{{text}}}")),
         Part::End => Cow::Borrowed("{}"),
-        Part::Whole | Part::Item(_) => Cow::Borrowed(text),
+        Part::Whole | Part::Item(_) | Part::Cut => Cow::Borrowed(text),
     }
 }
 

@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
@@ -41,6 +42,23 @@ pub(crate) fn parse(text: &str) -> Result<Json<'_>, serde_json::Error> {
     let value = AnyValue { left: &left }.deserialize(&mut de)?;
     de.end()?;
     Ok(value)
+}
+
+/// Of what it says, without writing it out: it may be long. Equal values have the same.
+impl Hash for Json<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        match self {
+            Self::Null => {}
+            Self::Bool(value) => value.hash(state),
+            Self::Int(number) => number.hash(state),
+            // Zero has two signs.
+            Self::Float(number) => (number + 0.0).to_bits().hash(state),
+            Self::Str(text) => text.hash(state),
+            Self::Arr(items) => items.hash(state),
+            Self::Obj(members) => members.hash(state),
+        }
+    }
 }
 
 impl<'a> Json<'a> {

@@ -20,6 +20,7 @@ pub mod event;
 mod formats;
 mod hold;
 mod input;
+mod intact;
 mod json;
 mod jsonl;
 mod linker;

@@ -15,6 +15,7 @@ use memchr::memmem;
 
 use super::buffer::{Buffer, Piece, WINDOW};
 use super::document::{self, Ahead, Behind, Part};
+use super::intact;
 use super::scan::{Scan, Scanner};
 
 /// Records longer than this (in bytes) are skipped and reported.
@@ -391,6 +392,16 @@ impl<R: Read> Reader<R> {
 
     /// A broken value within one line: up to a record later in the line, or the whole line.
     fn broken_line(&mut self, cut: Cut, len: usize) -> io::Result<Span> {
+        // A record that holds a whole run, cut off: what is in it is no record of its own.
+        let scanned = self.buffer.unread();
+        let breaks_off = matches!(scanned.get(len), None | Some(b'\n' | b'\r'));
+        if breaks_off && self.affordable() > 0 {
+            let whole = intact::is_one_record(scanned.get(..len).unwrap_or_default());
+            self.rescanned += len as u64;
+            if whole {
+                return Ok(self.take(cut, len));
+            }
+        }
         if self.document.is_some() {
             self.rescanned += len as u64;
             let length = self.rest_of_line(len)?;

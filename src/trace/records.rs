@@ -9,6 +9,7 @@ use super::detect::{Body, Detector, is_certain};
 use super::document::{self, Behind, Part};
 use super::event::EventSink;
 use super::formats::{Adapter, FORMATS, Generic};
+use super::intact;
 use super::json::{self, Json};
 use super::linker::Linker;
 use super::mend::mend;
@@ -199,7 +200,37 @@ impl Records {
         };
         self.open_document(None, out);
         out.linker.problem(problem, span.piece.line);
-        self.record(span, &Body::Text(Cow::Borrowed(text)), out);
+        let rest = match span.cut {
+            Cut::Broken | Cut::Unfinished => self.intact(span, text, out),
+            _ => text,
+        };
+        if rest.len() == text.len() || !rest.trim().is_empty() {
+            self.record(span, &Body::Text(Cow::Borrowed(rest)), out);
+        }
+    }
+
+    /// Hands over what stands intact of a record that breaks off and holds a whole run; returns the rest.
+    fn intact<'t>(&mut self, span: &Span, text: &'t str, out: &mut Out<'_>) -> &'t str {
+        let Some(start) = intact::start_of(text) else {
+            return text;
+        };
+        let mended;
+        let value = match json::parse(&start.text) {
+            Ok(value) => Some(value),
+            Err(_) => {
+                mended = mend(&start.text);
+                json::parse(&mended.text).ok()
+            }
+        };
+        let body = value.map(Body::Json).filter(is_certain);
+        let Some(body) = body else { return text };
+        let chosen = self.detector.choose(&body);
+        let part = Span {
+            part: Part::Cut,
+            ..span.clone()
+        };
+        self.record_as(chosen, &part, &body, out);
+        text.get(start.length..).unwrap_or_default()
     }
 
     /// A line of a format that is text; false when it is none. A record in JSON ends such a format.

@@ -85,6 +85,68 @@ fn cut_off() {
     }
 }
 
+/// The first texts of a run. The last one may be cut, or a cut copy of an earlier one; it may have the border of a box
+/// around it, or stand elsewhere and be lost.
+fn begins(whole: &[String], with: &[String]) -> bool {
+    let Some((last, others)) = with.split_last() else {
+        return true;
+    };
+    let last = last.trim_end_matches(|c: char| c == '=' || c.is_whitespace());
+    let known = whole.iter().any(|text| text.starts_with(last));
+    whole.starts_with(others) && (known || last.starts_with("attachment://"))
+}
+
+/// Of a document, and of text, what stands before the cut is read, and nothing else.
+#[test]
+fn documents_that_are_cut_off() {
+    let mut wrong = Vec::new();
+    for sample in samples() {
+        if sample.layout == Layout::Lines {
+            continue;
+        }
+        let (name, mut layouts) = (&sample.format, vec![sample.text.clone()]);
+        if sample.layout == Layout::Object {
+            // On one line, its keys in the same order.
+            layouts.push(sample.lines().into_iter().map(str::trim).collect());
+        }
+        for text in layouts {
+            let (whole, _) = read_bytes(text.as_bytes());
+            let whole = texts(&whole);
+            for mut at in places(&text) {
+                // A line of text that is cut says something else.
+                if sample.layout == Layout::Text {
+                    at = text[..at].rfind('\n').map_or(0, |end| end + 1);
+                }
+                let (events, _) = read_bytes(&text.as_bytes()[..at]);
+                let events = texts(&events);
+                check(
+                    &mut wrong,
+                    begins(&whole, &events),
+                    format!("{name} at {at} of {}: {events:?}", text.len()),
+                );
+            }
+            let Some(output) = text.find("abc Fix (#5)") else {
+                continue;
+            };
+            // Inside the message behind the output, and behind it.
+            let message = ["Done.", "attachment://"];
+            let message = message.iter().filter_map(|mark| text[output..].find(mark));
+            let message = message.min().map_or(text.len() - 1, |at| output + at);
+            let items = text[message..].find('}').map_or(0, |end| end + 1);
+            for at in [message, message + items] {
+                let (events, report) = read_bytes(&text.as_bytes()[..at]);
+                let read = |event: &Event| is_output(event) && event.text.contains("abc Fix (#5)");
+                check(
+                    &mut wrong,
+                    count(&events, read) == 1 && report.coverage != Coverage::Full,
+                    format!("the output of {name} at {at}: {:?}", texts(&events)),
+                );
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn flipped_bytes() {
     for sample in samples() {

@@ -1,5 +1,7 @@
 //! Shapes of messages that several formats share.
 
+use std::borrow::Cow;
+
 use crate::trace::json::Json;
 use crate::trace::step::{Call, Steps, What};
 use crate::trace::text::readable;
@@ -12,12 +14,13 @@ pub(super) fn text_of(content: &Json<'_>) -> String {
     }
     let mut out = String::new();
     for block in content.items() {
+        // Not copied twice: it may be long.
         let piece = match block.as_str().or_else(|| block.str("text")) {
-            Some(text) => text.to_owned(),
-            None => match block.str("type") {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(match block.str("type") {
                 Some(kind @ ("image" | "image_url" | "document" | "audio")) => format!("[{kind}]"),
                 _ => readable(block),
-            },
+            }),
         };
         if !out.is_empty() && !piece.is_empty() {
             out.push('\n');

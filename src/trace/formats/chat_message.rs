@@ -16,6 +16,10 @@ use crate::trace::tools;
 
 /// Reads one message. True when the agent spoke in it and called nothing.
 pub(super) fn read(message: &Json<'_>, texts: &Attachments<'_>, out: &mut Steps) -> bool {
+    // SWE-agent shows its model a run of another task, whose messages may come from a log that is cut off.
+    if message.is_true("is_demo") || message.str("message_type") == Some("demonstration") {
+        return false;
+    }
     let content = message.get("content").or_else(|| message.get("message"));
     let channel = match message.str("role").unwrap_or_default() {
         "assistant" | "model" | "ai" => Channel::Assistant,
@@ -32,8 +36,13 @@ pub(super) fn read(message: &Json<'_>, texts: &Attachments<'_>, out: &mut Steps)
         _ => Channel::System,
     };
     let id = message.str("id");
-    for key in ["reasoning_content", "reasoning"] {
-        out.say(Channel::Reasoning, text_at(message, key, texts), None);
+    // Under both names it is often the same.
+    let [first, second] =
+        ["reasoning_content", "reasoning"].map(|key| text_at(message, key, texts));
+    let twice = first == second;
+    out.say(Channel::Reasoning, first, None);
+    if !twice {
+        out.say(Channel::Reasoning, second, None);
     }
     let mut spoke = false;
     let mut say = |text: &str, out: &mut Steps| {

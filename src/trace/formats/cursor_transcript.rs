@@ -46,7 +46,7 @@ impl Adapter for CursorTranscript {
     fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
         let Some(record) = body.json() else { return };
         out.under(Envelope::default());
-        let hash = hash_of(readable(record));
+        let hash = hash_of(record);
         if hash == self.last {
             return out.push(What::Problem(Problem::Repeated));
         }

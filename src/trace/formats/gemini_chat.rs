@@ -178,5 +178,5 @@ impl GeminiChat {
 
 fn content_hash(message: &Json<'_>) -> u64 {
     let content = message.get("content").or_else(|| message.get("parts"));
-    hash_of(content.map(readable).unwrap_or_default())
+    hash_of(content)
 }

@@ -1,6 +1,8 @@
 //! The parts of a message as Google's models have them, shared by Gemini CLI and Qwen Code:
 //! `{text}`, `{text, thought: true}`, `{functionCall: {id, name, args}}`, `{functionResponse}`.
 
+use std::borrow::Cow;
+
 use crate::trace::event::Channel;
 use crate::trace::json::Json;
 use crate::trace::outcome;
@@ -52,13 +54,11 @@ pub(super) fn response(function: &Json<'_>, failed: bool) -> Answer {
     let response = function.get("response").unwrap_or(&nothing);
     let error = response.str("error");
     let text = response.str("output").or(error);
-    let text = text.map_or_else(
-        || match response {
-            Json::Obj(members) if members.is_empty() => String::new(),
-            response => readable(response),
-        },
-        str::to_owned,
-    );
+    let text = match (text, response) {
+        (Some(text), _) => Cow::Borrowed(text),
+        (None, Json::Obj(members)) if members.is_empty() => Cow::Borrowed(""),
+        (None, response) => Cow::Owned(readable(response)),
+    };
     let (text, exit_code) = shell_output(&text);
     let head = text.get(..2048).unwrap_or(text);
     let mut outcome = outcome::of_text(text, failed || error.is_some());

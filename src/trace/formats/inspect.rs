@@ -9,6 +9,7 @@ use super::attachments::Attachments;
 use super::chat_message;
 use super::{Adapter, Format};
 use crate::trace::detect::{Body, Fit};
+use crate::trace::document::Part;
 use crate::trace::event::Channel;
 use crate::trace::json::Json;
 use crate::trace::seen::{Seen, hash_of};
@@ -90,6 +91,10 @@ fn sample(sample: &Json<'_>, out: &mut Steps) {
     }
     if let Some(text) = sample.at(&["error", "message"]).and_then(Json::as_str) {
         out.say(Channel::System, texts.fill(text), None);
+    }
+    // Of a sample that breaks off, nobody knows what came last.
+    if out.part() == Part::Cut {
+        return;
     }
     if last {
         out.push(What::TurnEnd);
