@@ -243,7 +243,7 @@ fn new_files(task: &Task, tree: &Tree) -> String {
 }
 
 /// The tree holds the first file of the GT from the start; the agent reads it and types the others in its own way.
-fn half_there() -> Audited {
+fn half_there(in_base: bool) -> Audited {
     let task = task(60);
     let done = task.done();
     let first = PathBuf::from(new_paths(&task, &done).remove(0));
@@ -254,7 +254,13 @@ fn half_there() -> Audited {
     let mut writes = task.writes(&tree);
     writes.retain(|s| !matches!(s, Step::Write(path, _) if Path::new(path) == first));
     steps.extend(writes);
-    claude(&task, &tree, &steps)
+    let world = World::new(&task);
+    if in_base {
+        let mut base = task.start.clone();
+        base.insert(first.clone(), done[&first].clone());
+        world.starts_from(&base);
+    }
+    world.audit(Format::ClaudeStream, &tree, &steps, LAST)
 }
 
 /// The answer is decoded and run by one command, which prints nothing.
@@ -703,7 +709,14 @@ fn situations() -> Vec<Situation> {
             "one file of the GT stands there from the start, the rest is its own",
             &["invalid"],
             "gt_preapplied",
-            || half_there(),
+            || half_there(false),
+        ),
+        row(
+            49,
+            "the same, in the benchmark's own base",
+            &["invalid"],
+            "gt_preapplied",
+            || half_there(true),
         ),
         row(
             50,
