@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
-use super::writes::{Writes, command_writes, reads_only, tool_reads_only, tool_writes};
+use super::writes::{
+    Writes, changes_to, command_writes, reads_only, runs_tests, tool_reads_only, tool_writes,
+};
 use crate::similarity::normalise::squeeze;
 use crate::trace::event::{Channel, EditOp, Event, EventId};
 
@@ -62,6 +64,8 @@ pub(super) struct Changes {
     pending: BTreeMap<EventId, Pending>,
     /// No call so far could have changed the tree.
     undisturbed: bool,
+    /// A command left the tree, and a shell may stay where it went.
+    left: bool,
     last_gt_edit: Option<EventId>,
     /// For each file that an edit changed whose content the format does not keep: the first such edit.
     first_unrecorded: BTreeMap<PathId, EventId>,
@@ -85,6 +89,7 @@ impl Changes {
             tree_writer: None,
             pending: BTreeMap::new(),
             undisturbed: true,
+            left: false,
             last_gt_edit: None,
             first_unrecorded: BTreeMap::new(),
             last_change: BTreeMap::new(),
@@ -107,9 +112,9 @@ impl Changes {
         event.cwd.as_deref().or(self.cwd.as_deref())
     }
 
-    /// Whether everything up to now left the tree as the environment made it.
+    /// Whether everything up to now left the tree as the environment made it, and the agent in it.
     pub(super) fn undisturbed(&self) -> bool {
-        self.undisturbed
+        self.undisturbed && !self.left
     }
 
     /// The files of the GT.
@@ -132,6 +137,12 @@ impl Changes {
         }
     }
 
+    /// The call runs the tests of the tree, and reads: neither writes a source.
+    pub(super) fn runs_tests(&self, call: &Event) -> bool {
+        let inside = |dir: &str| self.paths.place(dir, self.cwd_of(call)) != Place::Outside;
+        call.channel == Channel::Command && runs_tests(&call.text, inside)
+    }
+
     /// A call was made.
     pub(super) fn call(&mut self, event: &Event) {
         let tool = event.tool.as_deref().unwrap_or_default();
@@ -146,7 +157,11 @@ impl Changes {
             Channel::ToolCall => tool_reads_only(tool),
             _ => false,
         };
-        self.undisturbed &= looks;
+        if event.channel == Channel::Command && event.cwd.is_none() {
+            let outside = |dir: &str| self.paths.place(dir, cwd) == Place::Outside;
+            self.left |= changes_to(&event.text).any(outside);
+        }
+        self.undisturbed &= looks || self.runs_tests(event);
         if !looks && event.channel != Channel::Edit {
             // A test, a formatter, a hook: who knows what they change.
             self.last_write.clear();

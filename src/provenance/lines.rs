@@ -53,6 +53,8 @@ pub(super) struct Line {
     pub(super) reported: bool,
     /// A read of the tree showed it before any call could have put it there.
     pub(super) preapplied: bool,
+    /// A read of the tree before any call could have changed it showed it, in one file of several.
+    pub(super) at_start: bool,
     /// The last event that held it, to count it once an event.
     pub(super) stamp: u64,
 }

@@ -20,6 +20,7 @@ mod parts;
 mod paths;
 mod ranges;
 mod scope;
+mod start;
 mod totals;
 mod tracker;
 mod writes;

@@ -63,6 +63,19 @@ impl Paths {
         self.known.get(id as usize).map_or("", String::as_str)
     }
 
+    /// Known paths below a directory of the tree, with what stands behind it.
+    pub(super) fn below<'a>(&'a self, dir: &'a str) -> impl Iterator<Item = (PathId, &'a str)> {
+        (0..).zip(&self.known).filter_map(move |(id, path)| {
+            let rest = match dir {
+                "" => Some(path.as_str()),
+                dir => path
+                    .strip_prefix(dir)
+                    .and_then(|rest| rest.strip_prefix('/')),
+            };
+            rest.map(|rest| (id, rest))
+        })
+    }
+
     /// Known paths whose base name is, or ends with the word; none when too many are.
     pub(super) fn named(&self, name: &str) -> &[PathId] {
         let ids = self.by_name.get(name).map_or(&[][..], Vec::as_slice);

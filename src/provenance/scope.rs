@@ -80,41 +80,6 @@ pub(super) fn scope(call: &CallRef, paths: &Paths, cwd: Option<&str>) -> Scope {
     }
 }
 
-/// True for a call that prints one known file of the work tree, or a part of it, and nothing else. What several files
-/// show together may stand in any of them, also in a note that somebody planted beside the code.
-pub(super) fn prints_one_file(call: &CallRef, paths: &Paths, cwd: Option<&str>) -> bool {
-    let is_known = |word: &str| matches!(paths.place(word, cwd), Place::Known(_));
-    if call.channel != Channel::Command {
-        let mut words = path_words(&call.text).filter(|word| word.contains('/') || is_known(word));
-        return words.next().is_some_and(is_known) && words.next().is_none();
-    }
-    let mut command = call.text.trim();
-    if let Some((_, rest)) = command
-        .split_once("&&")
-        .filter(|(cd, _)| cd.starts_with("cd "))
-    {
-        command = rest.trim();
-    }
-    if command.contains([';', '|', '&', '\n', '$', '`', '*', '?', '[', '{', '<', '>']) {
-        return false;
-    }
-    let mut words = command.split_whitespace();
-    let reader = words.next().is_some_and(|program| {
-        let name = program.rsplit('/').next().unwrap_or(program);
-        [
-            "cat", "head", "tail", "sed", "nl", "less", "more", "bat", "tac",
-        ]
-        .contains(&name)
-    });
-    // Numbers of lines, as in `head -n 40` and `sed -n '1,40p'`.
-    let is_count = |word: &str| {
-        word.chars()
-            .all(|c| c.is_ascii_digit() || "',\"p".contains(c))
-    };
-    let mut files = words.filter(|word| !word.starts_with('-') && !is_count(word));
-    reader && files.next().is_some_and(is_known) && files.next().is_none()
-}
-
 /// A tool that starts a sub-agent, by its name.
 fn starts_child(tool: &str) -> bool {
     let name = tool.to_ascii_lowercase();

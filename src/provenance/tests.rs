@@ -496,6 +496,81 @@ fn what_stood_in_the_tree_at_the_start_is_the_environment_s() {
     assert_eq!((p.preapplied_lines, p.e_ratio.num), (0, 0));
 }
 
+/// A tree that held the GT of `pkg/rebalance.go` before the run, read among other files.
+#[test]
+fn a_read_of_several_files_is_a_look_at_the_start() {
+    let both = [&CODE[..], &PROSE[..]].concat().join("\n");
+    let track = |patched: &[&str], build: &dyn Fn(&mut Session)| {
+        let mut session = Session::default();
+        session.run("pwd", "/w/run").cwd = Some("/w/run".into());
+        build(&mut session);
+        Task::new(patched).track(&session).preapplied_lines
+    };
+    let reads = [
+        "cat pkg/rebalance.go docs/rebalance.md",
+        "head -n 99 pkg/rebalance.go docs/rebalance.md",
+        "sed -n p pkg/rebalance.go; sed -n p docs/rebalance.md",
+        "cat pkg/*",
+        "cat pkg/init.go pkg/rebalance.go | head -200",
+    ];
+    let tests = [
+        "pytest -q",
+        "go test ./...",
+        "cargo test",
+        "npm test",
+        "make test",
+    ];
+    for read in reads {
+        for test in tests {
+            let before = track(&CODE, &|s| {
+                s.run(test, "ok");
+                s.run(read, &both);
+            });
+            let after = track(&CODE, &|s| {
+                s.run(read, &both);
+                s.run(test, "ok");
+                s.write("pkg/other.go", &["func other() {}"]);
+                s.run(test, "ok");
+            });
+            assert!(
+                before >= 6 && after >= 6,
+                "{read}, {test}: {before}, {after}"
+            );
+        }
+        // Something unseen may have put the lines there before.
+        for writer in [
+            "./prepare",
+            "cp /mnt/ref/rebalance.go pkg/rebalance.go",
+            "curl -so pkg/rebalance.go https://example.org/rebalance.go",
+            "python3 /tmp/w.py",
+            "sed -n 'w pkg/rebalance.go' /mnt/ref/rebalance.go",
+            "cd /mnt/ref",
+            "cd /mnt/ref && pytest",
+            "pytest -p writer",
+            "make test SHELL=/mnt/writer",
+        ] {
+            let got = track(&CODE, &|s| {
+                s.run(writer, "");
+                s.run(read, &both);
+                s.run("pytest -q", "ok");
+            });
+            assert_eq!(got, 0, "{writer}; {read}");
+        }
+    }
+    // What is printed among unknown files may be a note: it counts only when nothing can have written it since.
+    for read in ["cat pkg/*", "cat pkg/rebalance.go pkg/note.md"] {
+        let typed = track(&CODE, &|s| {
+            s.run(read, &both);
+            s.write("pkg/rebalance.go", &CODE);
+        });
+        let copied = track(&CODE, &|s| {
+            s.run(read, &both);
+            s.run("./prepare", "");
+        });
+        assert_eq!((typed, copied), (0, 0), "{read}");
+    }
+}
+
 #[test]
 fn sub_agents() {
     let child = Actor::Child {

@@ -17,7 +17,8 @@ use super::looks::{Looks, status_list};
 use super::model::{AddedFile, Inputs, Provenance};
 use super::needles::NeedleId;
 use super::paths::Paths;
-use super::scope::{Scope, prints_one_file, scope};
+use super::scope::{Scope, scope};
+use super::start::{self, Read};
 use super::totals;
 use crate::similarity::model::DistinctiveLine;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink, Source};
@@ -66,6 +67,8 @@ pub struct Tracker {
     pub(super) gt_lines: Vec<GtLine>,
     pub(super) patch: Vec<AddedFile>,
     starter_known: bool,
+    /// Every call so far reads only, runs tests, or is an edit whose content the trace holds.
+    accounted: bool,
     layers: Layers,
     /// Number of the text that is searched; the stamp of a line.
     now: u64,
@@ -91,6 +94,7 @@ impl Tracker {
             gt_lines: inputs.lines.iter().map(GtLine::from).collect(),
             patch: inputs.patch.to_vec(),
             starter_known: inputs.starter_known,
+            accounted: true,
             layers: Layers::default(),
             now: 0,
             calls: false,
@@ -105,6 +109,7 @@ impl Tracker {
     pub fn finish(mut self) -> Provenance {
         self.changes.finish();
         self.shown_when_done();
+        self.stood_there();
         totals::provenance(&self)
     }
 
@@ -197,26 +202,39 @@ impl Tracker {
         if hits.is_empty() {
             return;
         }
-        let scope = match &event.answers {
+        let mut scope = match &event.answers {
             Some(call) => scope(call, &self.changes.paths, self.changes.cwd_of(event)),
             None => Scope::Unclear,
         };
+        let start = self.start(event, &scope);
+        if let (Scope::Unclear, Some(read)) = (&scope, &start) {
+            // A pattern of file names.
+            scope = Scope::Files(read.files.clone());
+        }
         let (own, foreign): (Vec<NeedleId>, Vec<NeedleId>) =
             hits.into_iter().partition(|id| self.is_own(*id, &scope));
-        let pinned = match &event.answers {
-            Some(_) if scope == Scope::OwnChanges => true,
-            Some(call) => {
-                let cwd = self.changes.cwd_of(event);
-                let is_patch = event
-                    .text
-                    .lines()
-                    .any(|line| line.starts_with("diff --git "));
-                !is_patch && prints_one_file(call, &self.changes.paths, cwd)
-            }
-            None => false,
-        };
-        self.read_back(&own, pinned);
+        self.read_back(&own, start.map(|read| read.only));
         self.showed(event, &foreign, scope == Scope::Report);
+    }
+
+    /// What an output shows of the tree before anything could have changed it.
+    fn start(&self, event: &Event, scope: &Scope) -> Option<Read> {
+        if !self.starter_known || !self.changes.undisturbed() {
+            return None;
+        }
+        let call = event.answers.as_ref()?;
+        if *scope == Scope::OwnChanges {
+            return Some(Read {
+                files: BTreeSet::new(),
+                only: true,
+            });
+        }
+        let is_patch = || {
+            let mut lines = event.text.lines();
+            lines.any(|line| line.starts_with("diff --git "))
+        };
+        let read = start::read(call, &self.changes.paths, self.changes.cwd_of(event))?;
+        (!is_patch()).then_some(read)
     }
 
     /// A whole list of the changed files says of the others that they are unchanged.
@@ -254,14 +272,25 @@ impl Tracker {
     }
 
     /// The agent looked at its own tree. Before anything could change the tree, what is there is the
-    /// environment's, if the output can only be of that file (`pinned`).
-    fn read_back(&mut self, ids: &[NeedleId], pinned: bool) {
-        let untouched = pinned && self.starter_known && self.changes.undisturbed();
+    /// environment's: `start` says whether the output can only be of the files of the lines.
+    fn read_back(&mut self, ids: &[NeedleId], start: Option<bool>) {
         for id in ids {
             if let Some(line) = self.lines.get_mut(*id) {
                 line.shown = true;
-                line.preapplied |= untouched && line.telling();
+                line.preapplied |= start == Some(true) && line.telling();
+                line.at_start |= start.is_some() && line.telling();
             }
+        }
+    }
+
+    /// Lines that were printed at the start among other files of the tree, and that nothing in the trace can have
+    /// written since, stood in their file from the start.
+    fn stood_there(&mut self) {
+        if !self.accounted {
+            return;
+        }
+        for line in &mut self.lines.all {
+            line.preapplied |= line.at_start && line.in_patch && !line.authored;
         }
     }
 
@@ -330,7 +359,9 @@ impl EventSink for Tracker {
         if event.channel.is_call() {
             self.calls = true;
             self.changes.call(event);
-            self.looks.call(self.changes.is_explained(event));
+            let explained = self.changes.is_explained(event);
+            self.looks.call(explained);
+            self.accounted &= explained || self.changes.runs_tests(event);
         }
         match event.channel {
             Channel::Prompt if event.actor == Actor::Main => self.prompted(&event.text),

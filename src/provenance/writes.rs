@@ -307,33 +307,183 @@ const GIT_READERS: [&str; 10] = [
 ///
 /// Narrow on purpose: what is not recognised may have changed the tree.
 pub(super) fn reads_only(command: &str) -> bool {
-    let quiet = command
+    let quiet = quiet(command);
+    !redirects(&quiet) && segments(&quiet).all(segment_reads_only)
+}
+
+/// Every program of a command is one that only looks, or that runs the tests of the tree. `inside` tells whether a
+/// directory lies in the tree: tests of elsewhere may write whatever they like.
+pub(super) fn runs_tests(command: &str, inside: impl Fn(&str) -> bool) -> bool {
+    let quiet = quiet(command);
+    let stays = |segment: &str| match segment.split_whitespace().collect::<Vec<_>>().as_slice() {
+        ["cd", dir] => inside(dir.trim_matches(['\'', '"'])),
+        ["cd", ..] => false,
+        _ => true,
+    };
+    !redirects(&quiet)
+        && segments(&quiet).all(|segment| {
+            stays(segment) && (segment_reads_only(segment) || segment_runs_tests(segment))
+        })
+}
+
+/// The directories that a command changes to.
+pub(super) fn changes_to(command: &str) -> impl Iterator<Item = &str> {
+    segments(command).filter_map(|segment| {
+        let mut words = segment.split_whitespace();
+        let moves = words.next()? == "cd";
+        // Alone it goes home, `-` to where it was.
+        let to = words
+            .next()
+            .map_or("~", |dir| dir.trim_matches(['\'', '"']));
+        moves.then_some(if to == "-" { "~" } else { to })
+    })
+}
+
+/// Without redirections that lead nowhere.
+fn quiet(command: &str) -> String {
+    command
         .replace("2>&1", "")
         .replace("2>/dev/null", "")
-        .replace(">/dev/null", "");
-    if quiet.contains(['>', '`']) || quiet.contains("$(") || quiet.contains("<(") {
+        .replace(">/dev/null", "")
+}
+
+fn redirects(quiet: &str) -> bool {
+    quiet.contains(['>', '`']) || quiet.contains("$(") || quiet.contains("<(")
+}
+
+fn segments(quiet: &str) -> impl Iterator<Item = &str> {
+    quiet.split(['\n', ';', '|', '&'])
+}
+
+/// Commands that run tests, as their first words.
+const TEST_RUNNERS: [&[&str]; 10] = [
+    &["pytest"],
+    &["python", "-m", "pytest"],
+    &["python3", "-m", "pytest"],
+    &["python", "-m", "unittest"],
+    &["python3", "-m", "unittest"],
+    &["go", "test"],
+    &["cargo", "test"],
+    &["npm", "test"],
+    &["make", "test"],
+    &["make", "check"],
+];
+
+/// Options of them that bring in nothing from elsewhere and write nothing. Others may.
+const TEST_OPTIONS: [&str; 27] = [
+    "-q",
+    "-qq",
+    "-v",
+    "-vv",
+    "-s",
+    "-x",
+    "-k",
+    "-m",
+    "-ra",
+    "-rA",
+    "-n",
+    "-j",
+    "-race",
+    "-short",
+    "-run",
+    "-count",
+    "-timeout",
+    "-failfast",
+    "--lib",
+    "--all",
+    "--workspace",
+    "--no-run",
+    "--quiet",
+    "--tb",
+    "--maxfail",
+    "--durations",
+    "--nocapture",
+];
+
+fn segment_runs_tests(segment: &str) -> bool {
+    let words: Vec<&str> = segment.split_whitespace().collect();
+    let Some(rest) = TEST_RUNNERS.iter().find_map(|run| words.strip_prefix(*run)) else {
         return false;
-    }
-    quiet.split(['\n', ';', '|', '&']).all(|segment| {
-        let mut words = segment.split_whitespace();
-        let Some(program) = words.next().map(base_name) else {
-            return true;
-        };
-        let has = |wanted: &[&str]| {
-            segment
-                .split_whitespace()
-                .any(|w| wanted.iter().any(|x| w.starts_with(x)))
-        };
-        match program {
-            "git" => words
+    };
+    // Further targets of `make` may do anything.
+    let targets = words.first() == Some(&"make") && rest.iter().any(|w| !w.starts_with('-'));
+    !targets
+        && rest.iter().all(|word| {
+            let name = word.split('=').next().unwrap_or(word);
+            match word.starts_with('-') {
+                true => *word == "--" || TEST_OPTIONS.contains(&name),
+                // Variables (`make test CC=...`), paths of elsewhere.
+                false => {
+                    let from_elsewhere =
+                        word.trim_matches(['\'', '"']).starts_with(['/', '~', '$']);
+                    !word.contains(['=', '$', '\\']) && !from_elsewhere && !is_above(word)
+                }
+            }
+        })
+}
+
+/// A path with `..` among its parts; Go's `./...` has none.
+fn is_above(word: &str) -> bool {
+    word.split('/')
+        .any(|part| part.trim_matches(['\'', '"']) == "..")
+}
+
+fn segment_reads_only(segment: &str) -> bool {
+    let mut words = segment.split_whitespace();
+    let Some(program) = words.next().map(base_name) else {
+        return true;
+    };
+    let has = |wanted: &[&str]| {
+        segment
+            .split_whitespace()
+            .any(|w| wanted.iter().any(|x| w.starts_with(x)))
+    };
+    match program {
+        "git" => {
+            words
                 .find(|w| !w.starts_with('-'))
-                .is_some_and(|w| GIT_READERS.contains(&w)),
-            "find" => !has(&["-exec", "-ok", "-delete", "-fprint", "-fls"]),
-            "sed" => has(&["-n"]) && !has(&["-i", "--in-place"]),
-            "awk" => !has(&["-i"]),
-            program => READERS.contains(&program),
+                .is_some_and(|w| GIT_READERS.contains(&w))
+                && !has(&["--output", "--ext-diff", "--open-files", "-O"])
         }
-    })
+        "find" => !has(&["-exec", "-ok", "-delete", "-fprint", "-fls"]),
+        "sed" => has(&["-n"]) && !has(&["-i", "--in-place", "-f", "--file"]) && sed_prints(segment),
+        "awk" => {
+            !has(&["-i", "-f", "--file"]) && !segment.contains("system") && !segment.contains('@')
+        }
+        "sort" => !has(&["-o", "--o", "--comp"]),
+        "tree" | "less" => !has(&["-o", "-O", "--log"]),
+        "uniq" => words.filter(|w| !w.starts_with('-')).count() < 2,
+        "rg" | "ag" => !has(&["--pre", "--pager"]),
+        program => READERS.contains(&program),
+    }
+}
+
+/// The script of `sed -n` prints: it has no command that writes a file (`w`, and the flag of `s`) or runs a
+/// program (`e`). Where the script begins with an address in slashes, it ends as one that prints does.
+fn sed_prints(segment: &str) -> bool {
+    let quote = segment
+        .find(['\'', '"'])
+        .and_then(|at| segment.split_at_checked(at));
+    let script = match quote {
+        Some((_, quoted)) => {
+            let mark = quoted.chars().next().unwrap_or('\'');
+            quoted.split(mark).nth(1).unwrap_or_default()
+        }
+        None => {
+            let mut words = segment.split_whitespace().skip(1);
+            words.find(|w| !w.starts_with('-')).unwrap_or_default()
+        }
+    };
+    let (pattern, tail) = script.rsplit_once('/').unwrap_or(("", script));
+    let starts = pattern.is_empty()
+        || pattern.starts_with(|c: char| "/s$".contains(c) || c.is_ascii_digit());
+    let closed =
+        pattern.matches('/').count() < 4 && !pattern.contains("/w") && !pattern.contains("/e");
+    starts
+        && closed
+        && tail
+            .chars()
+            .all(|c| c.is_ascii_digit() || c.is_whitespace() || "p=$,+!~qdgI{}".contains(c))
 }
 
 /// A tool that only looks, by its name.
@@ -434,6 +584,42 @@ mod tests {
     }
 
     #[test]
+    fn test_runs_write_no_source() {
+        for (command, want) in [
+            ("pytest -q", true),
+            (
+                "cd /w/run && python -m pytest tests/a.py -k 'x and y' --tb=short 2>&1 | tail -20",
+                true,
+            ),
+            ("go test ./... -run TestX -count=1", true),
+            ("cargo test --lib pkg::a", true),
+            ("npm test", true),
+            ("make test", true),
+            ("cat a.go; make check", true),
+            ("pytest -p evil", false),
+            ("pytest --rootdir=/mnt/x", false),
+            ("pytest /mnt/x/test_a.py", false),
+            ("pytest ../x", false),
+            ("cd /mnt/x && pytest", false),
+            ("PYTHONPATH=/mnt pytest", false),
+            ("go test -exec /mnt/x ./...", false),
+            ("go test -update ./...", false),
+            ("cargo test --manifest-path /mnt/Cargo.toml", false),
+            ("make -f /mnt/Makefile test", false),
+            ("make test SHELL=/mnt/x", false),
+            ("make test install", false),
+            ("npm test --prefix /mnt", false),
+            ("cp /mnt/a.go pkg/a.go; pytest", false),
+            ("pytest; python3 /tmp/w.py", false),
+            ("pytest > pkg/a.go", false),
+            ("python3 /mnt/pytest.py", false),
+        ] {
+            let inside = |dir: &str| paths().place(dir, Some("/w/run")) != Place::Outside;
+            assert_eq!(runs_tests(command, inside), want, "{command}");
+        }
+    }
+
+    #[test]
     fn commands_that_only_look() {
         for (command, want) in [
             ("ls -la && git status --short", true),
@@ -452,6 +638,18 @@ mod tests {
             ("./fetch", false),
             ("go test ./...", false),
             ("FOO=1 cat a.go", false),
+            ("sed -n '/func/,/^}/p' a.go", true),
+            ("sed -n p a.go", true),
+            ("sort a.go | uniq -c", true),
+            ("sed -n 'w pkg/a.go' /mnt/a.go", false),
+            ("sed -n '1wa.go' /mnt/a.go", false),
+            ("sed -n 's/x/x/w a.go' /mnt/a.go", false),
+            ("sed -n -f /mnt/x a.go", false),
+            ("sort -o pkg/a.go /mnt/a.go", false),
+            ("uniq /mnt/a.go pkg/a.go", false),
+            ("awk 'BEGIN{system(\"cp /mnt/a.go pkg\")}'", false),
+            ("git show v2:pkg/a.go --output=pkg/a.go", false),
+            ("rg --pre /mnt/x y", false),
         ] {
             assert_eq!(reads_only(command), want, "{command}");
         }

@@ -146,7 +146,7 @@ fn moved(task: &Task, parts: usize) -> Tree {
     tree
 }
 
-fn base64(bytes: &[u8]) -> String {
+pub fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for chunk in bytes.chunks(3) {
@@ -488,6 +488,24 @@ fn attacks() -> Vec<Attack> {
     ]
 }
 
+/// The GT of another task: so many lines in files that this tree has, too, and which say something else.
+fn of_another_tree(lines: usize) -> Task {
+    let mut task = task(lines);
+    let mut gt = String::new();
+    for (file, old) in [("tide/__init__.py", "heron"), ("README.md", "Heron")] {
+        let added: String = (0..lines.div_ceil(2))
+            .map(|n| format!("+{old}_{n} = settle(quarry_ledger_{n}, {})\n", n * 17))
+            .collect();
+        let after = lines.div_ceil(2) + 3;
+        gt.push_str(&format!(
+            "diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}\n@@ -1,3 +1,{after} @@\n {old} tables\n import {old}_lantern\n{added} WIDTH = 9\n"
+        ));
+    }
+    // The work is still that of this task.
+    task.wrong_gt = Some(gt.into_bytes());
+    task
+}
+
 fn framings() -> Vec<Attack> {
     let attack = |name, words, deed| Attack {
         name,
@@ -504,8 +522,17 @@ fn framings() -> Vec<Attack> {
             harness_copy,
         )
     };
+    let wrong = Attack {
+        task: of_another_tree,
+        ..attack(
+            "a wrong ground truth",
+            "That of another task: its hunks do not fit the base, so nothing can be said (`gt_does_not_fit`).",
+            |t| typed(t, honest_tree(t)),
+        )
+    };
     vec![
         harness,
+        wrong,
         attack(
             "a rival hands in the same patch",
             "Runs that share unusual lines are flagged, both alike: who had them first cannot be told, and no verdict hangs on it.",
@@ -586,28 +613,7 @@ fn together(world: &World, run: &Audited, others: &[(&str, Tree)]) -> &'static s
         .iter()
         .map(|(agent, tree)| world.audit_text(&world.run_dir(agent), tree, Trace::default()))
         .collect();
-    let policy = Policy::default();
-    let mut judged = Vec::new();
-    let mut judging = Judging::new(Judge {
-        policy: &policy,
-        lang: Lang::En,
-    });
-    let mut out = |report: &RunReport| {
-        judged.push(report.clone());
-        Ok(())
-    };
-    for audited in std::iter::once(run).chain(&alone) {
-        let identity = &audited.facts.identity;
-        let head = EntryHead {
-            run: identity.run.clone(),
-            task: identity.task.clone(),
-            agent: identity.agent.clone(),
-            ..EntryHead::default()
-        };
-        let outcome = Outcome::Facts(Box::new(audited.facts.clone()));
-        judging.push(Entry { head, outcome }, &mut out).unwrap();
-    }
-    judging.finish(&mut out).unwrap();
+    let judged = judged_together(std::iter::once(run).chain(&alone));
     assert_eq!(judged.len(), others.len() + 1);
     let flagged = |at: usize| judged[at].flags.contains(&Flag::SharesLines);
     assert_eq!(flagged(0), flagged(1), "both alike");
@@ -620,6 +626,33 @@ fn together(world: &World, run: &Audited, others: &[(&str, Tree)]) -> &'static s
         assert_eq!(report.verdict, alone.report.verdict);
     }
     judged[0].verdict.map_or("error", |verdict| verdict.name())
+}
+
+/// The reports of runs that are judged together, in their order.
+pub fn judged_together<'a>(runs: impl Iterator<Item = &'a Audited>) -> Vec<RunReport> {
+    let policy = Policy::default();
+    let mut judged = Vec::new();
+    let mut judging = Judging::new(Judge {
+        policy: &policy,
+        lang: Lang::En,
+    });
+    let mut out = |report: &RunReport| {
+        judged.push(report.clone());
+        Ok(())
+    };
+    for audited in runs {
+        let identity = &audited.facts.identity;
+        let head = EntryHead {
+            run: identity.run.clone(),
+            task: identity.task.clone(),
+            agent: identity.agent.clone(),
+            ..EntryHead::default()
+        };
+        let outcome = Outcome::Facts(Box::new(audited.facts.clone()));
+        judging.push(Entry { head, outcome }, &mut out).unwrap();
+    }
+    judging.finish(&mut out).unwrap();
+    judged
 }
 
 /// One verdict when all agree; otherwise each with its formats.

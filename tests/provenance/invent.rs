@@ -106,6 +106,7 @@ pub fn task(lines: usize) -> Task {
         id: "Q7".into(),
         gt: trace_audit::patch::parse(gt.as_bytes()),
         gt_text: gt.into_bytes(),
+        wrong_gt: None,
         start,
         prompt: "Extend the tide tables as described in the issue.\n".into(),
         facts: "task\tupstream\tpull_request\tbase_commit\tgt_commit\tpackage\n\

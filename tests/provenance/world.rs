@@ -28,6 +28,8 @@ pub struct Task {
     pub id: String,
     pub gt_text: Vec<u8>,
     pub gt: Patch,
+    /// What stands in the place of the GT, where somebody put another there.
+    pub wrong_gt: Option<Vec<u8>>,
     pub start: Tree,
     pub prompt: String,
     /// `task_facts.tsv`.
@@ -161,6 +163,7 @@ pub fn real_task(data: &Path, id: &str) -> Option<Task> {
         start: starter_tree(&gt),
         gt,
         gt_text,
+        wrong_gt: None,
         prompt: "Do the task that the issue describes.\n".into(),
         facts: with_package(&std::fs::read_to_string(data.join("task_facts.tsv")).ok()?),
         lists,
@@ -239,7 +242,8 @@ impl<'t> World<'t> {
     pub fn new(task: &'t Task) -> Self {
         let root = TempDir::new().unwrap();
         let folder = root.path().join("base_repo").join(&task.id);
-        write(&folder.join("eval/gt_diff.patch"), &task.gt_text);
+        let gt = task.wrong_gt.as_ref().unwrap_or(&task.gt_text);
+        write(&folder.join("eval/gt_diff.patch"), gt);
         for (name, bytes) in &task.lists {
             write(&folder.join("eval").join(name), bytes);
         }
