@@ -241,7 +241,7 @@ pub fn copies(swebench: &Swebench) -> Copies {
     }
     writeln!(
         out,
-        "\nBelow 16 lines no similarity convicts: honest solutions are the same too often (see above). Such copies are\n`too_small_to_tell` without a trace that shows the typing. All identifiers renamed is found by similarity alone\nonly from 1,000 tokens up; with a trace that shows the reference, from 100."
+        "\nBelow 16 lines only several identical files together convict (clause 7): honest solutions are the same too often (see above). Other copies are\n`too_small_to_tell` without a trace that shows the typing. All identifiers renamed is found by similarity alone\nonly from 1,000 tokens up; with a trace that shows the reference, from 100."
     )
     .unwrap();
     Copies {
