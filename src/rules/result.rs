@@ -103,7 +103,7 @@ static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(
         r"(?imx) ^\s*(?:(?:rc|ret|exit|exit[\ _-]?(?:code|status)|status|code|errno)\s*[:=]?\s*)?-?(?:\d\d?|1\d\d|255)\s*$
-        | ^\s*(?:done|ok|finished|end)[.!]?\s*$",
+        | ^\s*done[.!]?\s*$",
     )
 });
 
