@@ -23,6 +23,7 @@
 )]
 
 pub mod audit;
+mod base64;
 mod digest;
 pub mod error;
 pub mod experiment;

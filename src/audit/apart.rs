@@ -16,7 +16,7 @@ use super::gt_lines::{GtLines, Reader, Seen};
 use crate::patch::model::{FilePatch, Patch};
 use crate::patch::worktree::{Apart, ApartFile, ApartKind};
 use crate::similarity::distinctive::is_trivial;
-use crate::similarity::normalise::squeeze;
+use crate::similarity::prepare::squeezed_raw;
 
 /// So many lines that the work tree does not hold make a copy worth counting: fewer may be coincidence.
 const MIN_NEW_LINES: usize = 3;
@@ -192,7 +192,7 @@ fn is_of_a_package(path: &BString) -> bool {
 fn telling_lines(patch: &Patch, lines: &GtLines) -> BTreeSet<String> {
     let added = patch.files.iter().flat_map(FilePatch::added);
     added
-        .map(|line| squeeze(&line.text.to_str_lossy()))
+        .map(squeezed_raw)
         .filter(|line| lines.is_telling(line))
         .collect()
 }
@@ -204,7 +204,7 @@ fn own_sizes(patch: &Patch, gt: &Patch) -> Vec<usize> {
     let size = |file: &&FilePatch| {
         let lines: BTreeSet<String> = file
             .added()
-            .map(|line| squeeze(&line.text.to_str_lossy()))
+            .map(squeezed_raw)
             .filter(|line| !is_trivial(line))
             .collect();
         lines.len()

@@ -17,6 +17,7 @@ use crate::patch::worktree::padding;
 use crate::similarity::distinctive::is_trivial;
 use crate::similarity::finder::LineFinder;
 use crate::similarity::normalise::squeeze;
+use crate::similarity::prepare::squeezed_raw;
 
 /// Lines of one GT file that another file must hold to count as a copy of it, as for files that can be judged
 /// alone.
@@ -54,13 +55,10 @@ impl GtLines {
             .iter()
             .flat_map(|f| f.hunks.iter().flat_map(|h| &h.lines))
             .filter(|line| line.kind != LineKind::Added)
-            .map(|line| squeeze(&line.text.to_str_lossy()))
+            .map(squeezed_raw)
             .collect();
         for (index, file) in gt.files.iter().enumerate() {
-            let mut added: BTreeSet<String> = file
-                .added()
-                .map(|line| squeeze(&line.text.to_str_lossy()))
-                .collect();
+            let mut added: BTreeSet<String> = file.added().map(squeezed_raw).collect();
             all.extend(added.iter().filter(|line| !line.is_empty()).cloned());
             added.retain(|line| !known.contains(line) && !is_trivial(line));
             if let Some(size) = sizes.get_mut(index) {

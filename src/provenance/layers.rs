@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memrchr};
 
+use crate::base64::sextet;
 use crate::shell::inflate::gzip;
 use crate::similarity::normalise::squeeze;
 
@@ -343,7 +344,7 @@ fn for_each_base64(text: &str, mut show: impl FnMut(&str)) {
 /// from there backwards, passes over ordinary text in long steps.
 fn base64_runs(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
-    let inside = |b: &u8| base64_value(*b).is_some() || matches!(b, b'=' | b'\n' | b'\r');
+    let inside = |b: &u8| sextet(*b).is_some() || matches!(b, b'=' | b'\n' | b'\r');
     let mut from = 0;
     std::iter::from_fn(move || {
         loop {
@@ -367,7 +368,7 @@ fn decode_block(block: &str, show: &mut impl FnMut(&str)) {
     }
     let mut bytes = Vec::with_capacity(block.len() / 4 * 3);
     let (mut bits, mut held) = (0u32, 0u32);
-    for value in block.bytes().filter_map(base64_value) {
+    for value in block.bytes().filter_map(sextet) {
         bits = (bits << 6 | value) & 0xfff_ffff;
         held += 6;
         if held >= 8 {
@@ -393,18 +394,6 @@ fn decode_block(block: &str, show: &mut impl FnMut(&str)) {
     if valid.len() >= MIN_BASE64 / 4 * 3 {
         show(valid);
     }
-}
-
-fn base64_value(byte: u8) -> Option<u32> {
-    let value = match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    };
-    Some(u32::from(value))
 }
 
 #[cfg(test)]

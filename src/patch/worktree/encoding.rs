@@ -7,6 +7,8 @@
 
 use memchr::memchr;
 
+use crate::base64::sextet;
+
 /// How a content reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Encoding {
@@ -187,7 +189,7 @@ fn utf7(content: &[u8]) -> Vec<u8> {
         let (before, from) = rest.split_at_checked(at).unwrap_or((rest, &[]));
         out.extend_from_slice(before);
         let digits = from.get(1..).unwrap_or_default();
-        let count = digits.iter().take_while(|b| base64(**b).is_some()).count();
+        let count = digits.iter().take_while(|b| sextet(**b).is_some()).count();
         let (digits, after) = digits.split_at_checked(count).unwrap_or((digits, &[]));
         match (shifted(digits), after.strip_prefix(b"-")) {
             (_, Some(after)) if count == 0 => {
@@ -208,24 +210,12 @@ fn utf7(content: &[u8]) -> Vec<u8> {
     out
 }
 
-fn base64(byte: u8) -> Option<u32> {
-    let value = match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    };
-    Some(value.into())
-}
-
 /// The text of one shifted sequence: base64 of UTF-16, most significant byte first.
 fn shifted(digits: &[u8]) -> Option<String> {
     let mut units = Vec::with_capacity(digits.len() * 6 / 16);
     let (mut bits, mut count) = (0u32, 0);
     for digit in digits {
-        bits = bits << 6 | base64(*digit)?;
+        bits = bits << 6 | sextet(*digit)?;
         count += 6;
         if count >= 16 {
             count -= 16;
