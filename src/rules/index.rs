@@ -1,24 +1,44 @@
 //! One pass over a text for the anchors of all patterns: which patterns can match it at all?
 //!
-//! Three neighbouring bytes, five bits of each, make one of 32,768 windows; five bits keep the letters
-//! apart and ignore their case. Each anchor is known by its rarest window. A text is read once with a
-//! table of one bit a window, 4 KiB, which stays in the nearest cache; only where the bit is set are the
-//! anchors of that window looked up in a larger one and compared. No automaton over a thousand anchors is as small, and there is
-//! nothing to build.
+//! Three neighbouring bytes, each as one of 64 classes, make one of 262,144 windows; the classes keep letters,
+//! digits and the commonest signs apart and ignore the case of letters. Each anchor is known by its rarest
+//! window. A text is read once with a table of one bit a window, 32 KiB, of which a text touches little; only
+//! where the bit is set are the anchors of that window looked up and compared. No automaton over a thousand
+//! anchors is as small, and there is nothing to build.
+
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
 
 use super::pattern::anchors::MIN_ANCHOR;
 use super::pattern::{ALWAYS, Pattern, PatternKind};
 use super::rule::Body;
 use super::text::lowered;
 
-/// Bits of a byte that count in a window.
-const BITS: u32 = 5;
+/// Bits of a class of bytes.
+const BITS: u32 = 6;
 
 /// Bytes of a window: the length of the shortest anchor.
 const WINDOW: usize = MIN_ANCHOR;
 
 /// Number of different windows.
 const WINDOWS: usize = 1 << (BITS as usize * WINDOW);
+
+/// One bit a window.
+type Bits = [u64; WINDOWS / 64];
+
+/// The class of each byte: letters have one of their own, whatever their case, and digits; the other bytes share
+/// the rest, so that neighbours in the table of ASCII differ, and the bytes of one script in UTF-8.
+static CLASSES: LazyLock<[u8; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|at| {
+        let byte = u8::try_from(at).unwrap_or(0).to_ascii_lowercase();
+        match byte {
+            b'a'..=b'z' => byte - b'a',
+            b'0'..=b'9' => byte - b'0' + 26,
+            _ => byte % 28 + 36,
+        }
+    })
+});
 
 /// An anchor, with the place of its rarest window.
 #[derive(Debug)]
@@ -34,12 +54,10 @@ struct Anchor {
 /// The anchors of many patterns.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// One bit a window: whether it belongs to an anchor. Empty without anchors.
-    known: Vec<u64>,
-    /// For each window, where its anchors stand in `anchors`, counted from 1; 0: it has none.
-    places: Vec<u16>,
+    /// Whether a window belongs to an anchor; `None` without anchors.
+    known: Option<Box<Bits>>,
     /// The anchors of the windows that have some.
-    anchors: Vec<Vec<Anchor>>,
+    anchors: HashMap<u32, Vec<Anchor>>,
     next: u32,
 }
 
@@ -106,8 +124,9 @@ impl Builder {
 }
 
 /// The window behind the next byte.
-fn slide(window: u32, byte: u8) -> u32 {
-    ((window << BITS) | (u32::from(byte) % (1 << BITS))) % WINDOWS as u32
+fn slide(classes: &[u8; 256], window: u32, byte: u8) -> u32 {
+    let class = classes.get(usize::from(byte)).copied().unwrap_or(0);
+    ((window << BITS) | u32::from(class)) % WINDOWS as u32
 }
 
 /// The rarest window of an anchor: the bytes before it, and the window.
@@ -115,7 +134,10 @@ fn rarest(anchor: &[u8]) -> Option<(usize, u32)> {
     let windows = anchor.windows(WINDOW).enumerate();
     let (before, bytes) = windows
         .min_by_key(|(_, bytes)| bytes.iter().map(|byte| frequency(*byte)).product::<u32>())?;
-    Some((before, bytes.iter().fold(0, |w, byte| slide(w, *byte))))
+    Some((
+        before,
+        bytes.iter().fold(0, |w, byte| slide(&CLASSES, w, *byte)),
+    ))
 }
 
 /// How often a byte stands in traces, roughly, per thousand. It decides how much is compared, never what
@@ -136,23 +158,13 @@ fn frequency(byte: u8) -> u32 {
 
 impl Index {
     fn insert(&mut self, window: u32, anchor: Anchor) {
-        self.known.resize(WINDOWS / 64, 0);
-        self.places.resize(WINDOWS, 0);
-        if let Some(word) = self.known.get_mut(window as usize / 64) {
+        let known = self
+            .known
+            .get_or_insert_with(|| Box::new([0; WINDOWS / 64]));
+        if let Some(word) = known.get_mut(window as usize / 64) {
             *word |= 1 << (window % 64);
         }
-        // There are fewer windows than numbers.
-        let free = u16::try_from(self.anchors.len() + 1).unwrap_or(u16::MAX);
-        let Some(place) = self.places.get_mut(window as usize) else {
-            return;
-        };
-        if *place == 0 {
-            *place = free;
-            self.anchors.push(Vec::new());
-        }
-        if let Some(anchors) = self.anchors.get_mut(usize::from(*place) - 1) {
-            anchors.push(anchor);
-        }
+        self.anchors.entry(window).or_default().push(anchor);
     }
 
     /// The first slot that is free behind this index.
@@ -162,15 +174,16 @@ impl Index {
 
     /// Marks the patterns whose anchors occur in the text.
     pub fn scan(&self, text: &str, marks: &mut Marks) {
-        if self.known.is_empty() {
+        let Some(known) = self.known.as_deref() else {
             return;
-        }
+        };
         let text = lowered(text);
         let bytes = text.as_bytes();
+        let classes = &*CLASSES;
         let mut window = 0;
         for (at, byte) in bytes.iter().enumerate() {
-            window = slide(window, *byte);
-            let word = self.known.get(window as usize / 64).copied();
+            window = slide(classes, window, *byte);
+            let word = known.get(window as usize / 64).copied();
             // Before the window is full it holds zeros, which no anchor is compared for in vain.
             if word.unwrap_or(0) >> (window % 64) & 1 != 0 {
                 self.compare(window, bytes, at, marks);
@@ -181,13 +194,7 @@ impl Index {
     /// Compares the anchors of the window that ends with the byte at `at`.
     #[inline(never)]
     fn compare(&self, window: u32, bytes: &[u8], at: usize, marks: &mut Marks) {
-        let place = self.places.get(window as usize).copied().unwrap_or(0);
-        let anchors = usize::from(place).checked_sub(1);
-        for anchor in anchors
-            .and_then(|at| self.anchors.get(at))
-            .into_iter()
-            .flatten()
-        {
+        for anchor in self.anchors.get(&window).into_iter().flatten() {
             let start = (at + 1).checked_sub(WINDOW + anchor.before);
             let here = start.and_then(|start| bytes.get(start..)?.get(..anchor.text.len()));
             if here.is_some_and(|here| here.eq_ignore_ascii_case(&anchor.text)) {

@@ -120,7 +120,12 @@ impl RuleSet {
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for file in &self.files {
-            let text = file.text.replace("\r\n", "\n");
+            // To copy texts that have no such line ends would cost as much as to hash them.
+            let text = if memchr::memchr(b'\r', file.text.as_bytes()).is_some() {
+                Cow::Owned(file.text.replace("\r\n", "\n"))
+            } else {
+                Cow::Borrowed(file.text.as_ref())
+            };
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text.as_bytes());
         }
@@ -369,8 +374,8 @@ impl Layers {
     }
 }
 
-/// The text of a built-in pack with blanks in place of the `[[rule.test]]` tables, so that every offset stays
-/// right: they are more than half of the packs, and only a check needs them.
+/// The text of a built-in pack without the `[[rule.test]]` tables: they are more than half of the packs, and
+/// only a check needs them. Offsets into it mean nothing, and nothing is wrong in it that would need one.
 fn without_tests(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut in_test = false;
@@ -378,13 +383,7 @@ fn without_tests(text: &str) -> String {
         if line.starts_with('[') {
             in_test = line.starts_with("[[rule.test") || line.starts_with("[rule.test");
         }
-        if in_test {
-            kept.extend(std::iter::repeat_n(' ', line.len()));
-        } else {
-            if kept.ends_with(' ') {
-                kept.pop();
-                kept.push('\n');
-            }
+        if !in_test {
             kept.push_str(line);
         }
     }
@@ -551,12 +550,10 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_blanked_in_place() {
+    fn tests_of_built_in_packs_are_left_out() {
         let text = "[[rule]]\nid = 1\n[[rule.test]]\ntext = \"[x]\"\n[rule.test.facts]\na = 1\n[[rule]]\nid = 2";
         let kept = without_tests(text);
-        assert_eq!(kept.len(), text.len());
-        assert_eq!(kept.find("id = 2"), text.find("id = 2"));
-        assert!(!kept.contains("test") && kept.contains("\n[[rule]]\nid = 2"));
+        assert_eq!(kept, "[[rule]]\nid = 1\n[[rule]]\nid = 2");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub mod anchors;
 pub mod command;
 mod known;
+mod loose;
 pub mod regexp;
 
 use std::collections::BTreeSet;

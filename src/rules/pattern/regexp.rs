@@ -17,6 +17,7 @@ use regex_syntax::hir::{Hir, Look};
 
 use super::anchors::anchors;
 use super::known;
+use super::loose::loose;
 use crate::rules::template;
 
 /// Compiled size limit of one expression, in bytes. Larger ones are errors.
@@ -31,6 +32,8 @@ pub struct Regexp {
     source: String,
     case_sensitive: bool,
     anchors: Arc<OnceLock<Option<Vec<String>>>>,
+    /// The looser form, which is asked first; `None` if the expression has no large bounds.
+    loose: OnceLock<Option<meta::Regex>>,
     compiled: OnceLock<Option<meta::Regex>>,
 }
 
@@ -64,6 +67,7 @@ impl Regexp {
             source,
             case_sensitive,
             anchors: Arc::default(),
+            loose: OnceLock::new(),
             compiled: OnceLock::new(),
         }
     }
@@ -75,6 +79,7 @@ impl Regexp {
             source,
             case_sensitive: self.case_sensitive,
             anchors: Arc::clone(&self.anchors),
+            loose: OnceLock::new(),
             compiled: OnceLock::new(),
         }
     }
@@ -86,6 +91,7 @@ impl Regexp {
             source: r"[^\s\S]".to_owned(),
             case_sensitive: true,
             anchors: Arc::new(OnceLock::from(None)),
+            loose: OnceLock::from(None),
             compiled: OnceLock::from(None),
         }
     }
@@ -112,22 +118,38 @@ impl Regexp {
         &self.written
     }
 
+    fn syntax(&self) -> syntax::Config {
+        syntax::Config::new()
+            .unicode(!self.source.is_ascii())
+            .case_insensitive(!self.case_sensitive)
+            .multi_line(true)
+            .utf8(false)
+    }
+
     /// The compiled expression; `None` if it is too large.
     fn regex(&self) -> Option<&meta::Regex> {
         self.compiled
             .get_or_init(|| {
-                let syntax = syntax::Config::new()
-                    .unicode(!self.source.is_ascii())
-                    .case_insensitive(!self.case_sensitive)
-                    .multi_line(true)
-                    .utf8(false);
                 meta::Builder::new()
                     .configure(engine())
-                    .syntax(syntax)
+                    .syntax(self.syntax())
                     .build(&self.source)
                     .ok()
             })
             .as_ref()
+    }
+
+    /// False if the looser form matches nowhere from `start` on.
+    fn may_match(&self, text: &str, start: usize) -> bool {
+        let loose = self.loose.get_or_init(|| {
+            let hir = syntax::parse_with(&self.source, &self.syntax()).ok()?;
+            meta::Builder::new()
+                .configure(engine())
+                .build_from_hir(&loose(&hir)?)
+                .ok()
+        });
+        let input = || Input::new(text).range(start..);
+        loose.as_ref().is_none_or(|regex| regex.is_match(input()))
     }
 
     /// True if it compiles within the size limit. Costly; for checks and tests.
@@ -137,7 +159,7 @@ impl Regexp {
 
     /// True if it matches anywhere.
     pub fn is_match(&self, text: &str) -> bool {
-        self.regex().is_some_and(|r| r.is_match(text))
+        self.may_match(text, 0) && self.regex().is_some_and(|r| r.is_match(text))
     }
 
     /// The same for a short text that no index has seen: the anchors are looked for first, so
@@ -152,7 +174,7 @@ impl Regexp {
 
     /// The first match at or after a byte offset, as a byte range.
     pub fn find_at(&self, text: &str, start: usize) -> Option<Range<usize>> {
-        if start > text.len() {
+        if start > text.len() || !self.may_match(text, start) {
             return None;
         }
         self.regex()?
@@ -260,5 +282,25 @@ mod tests {
         let regexp = Regexp::new(r"é(?:\w{1,1000}x){1,20}", false).unwrap();
         assert!(!regexp.compiles());
         assert!(!regexp.is_match("éaax"));
+    }
+
+    proptest::proptest! {
+        /// The looser form, asked first, decides nothing by itself.
+        #[test]
+        fn the_looser_form_hides_no_match(text in "(?:curl|wget|[ x|\\n]{0,40}|\\.patch|a){0,12}", start in 0..40_usize) {
+            for source in [
+                r"\b(?:curl|wget)\b[^\n|]{0,30}\|",
+                r"(?:a[^\n]{0,24}\.patch){1,2}",
+                r"\A[^x]{3,60}\.patch\b",
+            ] {
+                let regexp = Regexp::new(source, false).unwrap();
+                let exact = regexp.regex().unwrap();
+                proptest::prop_assert_eq!(regexp.is_match(&text), exact.is_match(&text));
+                if start <= text.len() {
+                    let found = exact.find(Input::new(&text).range(start..)).map(|f| f.range());
+                    proptest::prop_assert_eq!(regexp.find_at(&text, start), found);
+                }
+            }
+        }
     }
 }

@@ -98,7 +98,7 @@ static SECRETS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"| (?P<lead>(?i:bearer|authorization:\s*basic|private-token:)\s+)[A-Za-z0-9._~+/=-]{8,}",
         r"| (?P<key>(?i:password|passwd|secret|token|api[_-]?key)",
         "[\"']?\\s*[=:]\\s*[\"']?)[A-Za-z0-9._~+/=-]{8,}",
-        r"| (?P<scheme>[a-z][a-z0-9+.-]*://)[^/\s:@]{0,100}:[^/\s@]{1,200}@",
+        r"| (?P<scheme>[a-z][a-z0-9+.-]*://)[^/\s:@]*:[^/\s@]+@",
     ))
 });
 
