@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use globset::{GlobSet, GlobSetBuilder};
 use toml::Spanned;
 
-use super::compile_pattern::{Position, one_glob, patterns, unknown_fact, word};
+use super::compile_pattern::{Position, globs, patterns, unknown_fact, word};
 use super::diagnostic::Sink;
 use super::finding::{Kind, Stage};
 use super::pattern::command::WordPattern;
@@ -234,13 +233,8 @@ fn side(syntax: &WhereSyntax, kind: Kind, sink: &mut Sink) -> Option<Side> {
 }
 
 fn after(syntax: AfterSyntax, sink: &mut Sink) -> Option<After> {
-    let rules: Option<Vec<_>> = syntax
-        .rules
-        .iter()
-        .map(|glob| one_glob(glob, sink))
-        .collect();
     Some(After {
-        rules: rules?,
+        rules: globs(&syntax.rules, sink)?,
         stage: syntax.stage.unwrap_or(Stage::Attempted),
         within: syntax.within,
         same: syntax.same,
@@ -258,18 +252,6 @@ fn facts_named(names: &[Spanned<String>], sink: &mut Sink) -> Vec<Fact> {
             fact
         })
         .collect()
-}
-
-/// A set of globs; `Some(None)` if there are none, `None` on errors.
-fn globs(list: &[Spanned<String>], sink: &mut Sink) -> Option<Option<GlobSet>> {
-    if list.is_empty() {
-        return Some(None);
-    }
-    let mut builder = GlobSetBuilder::new();
-    for glob in list {
-        builder.add(one_glob(glob, sink)?.glob().clone());
-    }
-    builder.build().ok().map(Some)
 }
 
 pub(super) fn allows(list: Vec<AllowSyntax>, sink: &mut Sink) -> Option<Vec<Allow>> {

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use globset::{GlobBuilder, GlobMatcher};
 use toml::Spanned;
 
 use super::diagnostic::Sink;
+use super::glob::RuleGlob;
 use super::pattern::command::{CommandPattern, GitPattern, WordPattern};
 use super::pattern::regexp::{Regexp, RegexpError};
 use super::pattern::{Pattern, PatternKind};
@@ -80,9 +80,7 @@ fn pattern(syntax: Spanned<PatternSyntax>, position: Position, sink: &mut Sink) 
     } else if let Some(git) = syntax.git {
         PatternKind::Git(self::git(git, sink)?)
     } else if let Some(flow) = syntax.flow {
-        let from: Option<Vec<GlobMatcher>> =
-            syntax.from.iter().map(|g| one_glob(g, sink)).collect();
-        PatternKind::Flow(flow, from?)
+        PatternKind::Flow(flow, globs(&syntax.from, sink)?)
     } else {
         PatternKind::Is(syntax.is)
     };
@@ -232,16 +230,17 @@ pub(super) fn unknown_fact(name: &str, span: Range<usize>, sink: &mut Sink) {
     );
 }
 
-/// Compiles a glob.
-pub(super) fn one_glob(glob: &Spanned<String>, sink: &mut Sink) -> Option<GlobMatcher> {
-    let built = GlobBuilder::new(glob.get_ref())
-        .case_insensitive(true)
-        .build();
-    match built {
-        Ok(glob) => Some(glob.compile_matcher()),
-        Err(error) => {
-            sink.error(glob.span(), format!("bad glob: {}", error.kind()));
-            None
-        }
-    }
+/// Reads globs; `None` if one has errors, after all were looked at.
+pub(super) fn globs(list: &[Spanned<String>], sink: &mut Sink) -> Option<Vec<RuleGlob>> {
+    let globs: Vec<Option<RuleGlob>> = list
+        .iter()
+        .map(|glob| match RuleGlob::new(glob.get_ref()) {
+            Ok(glob) => Some(glob),
+            Err(error) => {
+                sink.error(glob.span(), format!("bad glob: {}", error.kind()));
+                None
+            }
+        })
+        .collect();
+    globs.into_iter().collect()
 }

@@ -378,14 +378,14 @@ impl Layers {
 /// only a check needs them. Offsets into it mean nothing, and nothing is wrong in it that would need one.
 fn without_tests(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
-    let mut in_test = false;
-    for line in text.split_inclusive('\n') {
-        if line.starts_with('[') {
-            in_test = line.starts_with("[[rule.test") || line.starts_with("[rule.test");
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = memchr::memmem::find(rest.as_bytes(), b"\n[").map_or(rest.len(), |at| at + 1);
+        let (table, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        if !table.starts_with("[[rule.test") && !table.starts_with("[rule.test") {
+            kept.push_str(table);
         }
-        if !in_test {
-            kept.push_str(line);
-        }
+        rest = after;
     }
     kept
 }

@@ -18,6 +18,7 @@ pub mod engine;
 pub mod finding;
 pub mod flow;
 pub mod git;
+mod glob;
 pub mod index;
 pub mod layers;
 mod lint;

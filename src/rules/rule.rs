@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use globset::{GlobMatcher, GlobSet};
 use serde::{Deserialize, Serialize};
 
 use super::finding::{Cause, Confidence, Kind, Severity, Stage};
+use super::glob::RuleGlob;
 use super::pattern::Pattern;
 use super::pattern::command::WordPattern;
 use super::schema::{ActorSyntax, Expect, TestSyntax};
@@ -114,7 +114,7 @@ pub enum Same {
 #[derive(Debug, Clone)]
 pub struct After {
     /// Over the ids of the rules that hit before.
-    pub rules: Vec<GlobMatcher>,
+    pub rules: Vec<RuleGlob>,
     /// What they reached at least.
     pub stage: Stage,
     /// Most events between that hit and this one.
@@ -176,7 +176,7 @@ pub struct Filter {
     /// Who acted; `None`: anybody.
     pub actor: Option<ActorSyntax>,
     /// Paths of edits and added lines; `None`: any.
-    pub path: Option<GlobSet>,
+    pub path: Vec<RuleGlob>,
     /// Which text of an edit.
     pub side: Side,
     /// Kind of task; `None`: any.

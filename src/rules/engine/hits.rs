@@ -64,10 +64,11 @@ impl Engine<'_> {
             && filter
                 .actor
                 .is_none_or(|actor| (actor == ActorSyntax::Main) == (event.actor == Actor::Main))
-            && filter
-                .path
-                .as_ref()
-                .is_none_or(|paths| event.edits.iter().any(|edit| paths.is_match(&edit.path)))
+            && (filter.path.is_empty()
+                || event
+                    .edits
+                    .iter()
+                    .any(|edit| filter.path.iter().any(|glob| glob.is_match(&edit.path))))
     }
 
     /// The first hit that counts; if none counts, the first with the reason.

@@ -31,11 +31,13 @@ const SYMBOLS: [(char, char); 3] = [('\t', '\u{2409}'), ('\n', '\u{2424}'), ('\r
 
 /// A text as it stands in the table; `None` if it holds the symbols themselves.
 fn shown(text: &str) -> Option<Cow<'_, str>> {
+    let bytes = text.as_bytes();
+    // Nearly every expression: a fast look, since each start takes it for all of them.
+    if text.is_ascii() && memchr::memchr3(b'\t', b'\n', b'\r', bytes).is_none() {
+        return Some(Cow::Borrowed(text));
+    }
     if text.contains(SYMBOLS.map(|(_, symbol)| symbol)) {
         return None;
-    }
-    if !text.contains(SYMBOLS.map(|(blank, _)| blank)) {
-        return Some(Cow::Borrowed(text));
     }
     let replaced = |c: char| {
         SYMBOLS

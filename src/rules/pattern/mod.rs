@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 
 use self::command::{CommandPattern, GitPattern};
 use self::regexp::Regexp;
+use super::glob::RuleGlob;
 use super::rule::{Access, Facet, FlowKind};
 use super::template::{self, Fact, Facts};
 
@@ -44,7 +45,7 @@ pub enum PatternKind {
     /// A git command.
     Git(GitPattern),
     /// A use of something that a call of one of these rules saved (globs over ids; empty: any).
-    Flow(FlowKind, Vec<globset::GlobMatcher>),
+    Flow(FlowKind, Vec<RuleGlob>),
     /// Properties of a result, all of which must hold.
     Is(Vec<Facet>),
 }
@@ -109,7 +110,8 @@ impl Pattern {
 /// for them. Facts are escaped, so this cannot fail on a rule that was checked; should it fail all
 /// the same, the pattern matches nothing.
 fn expand_text(regexp: &Regexp, facts: &Facts) -> Regexp {
-    if regexp.anchors().is_some() {
+    // What has no placeholder gets no anchors from the facts either.
+    if regexp.anchors().is_some() || template::placeholders(regexp.source()).0.is_empty() {
         return expand_regexp(regexp, facts);
     }
     let source = template::expand(regexp.source(), facts);
