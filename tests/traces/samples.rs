@@ -26,6 +26,7 @@ const NOT_FULL: &[(&str, Coverage)] = &[
     ("atif", Coverage::Partial),
     ("cline", Coverage::Partial),
     ("goose", Coverage::Partial),
+    ("openhands-sdk", Coverage::Partial),
     ("terminal-bench", Coverage::Partial),
 ];
 

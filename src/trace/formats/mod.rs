@@ -44,6 +44,7 @@ mod mini_swe_agent;
 mod opencode_export;
 mod opencode_run;
 mod openhands;
+mod openhands_sdk;
 mod pi;
 mod qwen_chat;
 mod qwen_stream;
@@ -104,6 +105,7 @@ pub(crate) const FORMATS: &[Format] = &[
     mini_swe_agent::FORMAT,
     swe_agent::FORMAT,
     openhands::FORMAT,
+    openhands_sdk::FORMAT,
     pi::FORMAT,
     droid::FORMAT,
     kimi::FORMAT,

@@ -19,7 +19,7 @@ use crate::trace::tools;
 pub(crate) const FORMAT: Format = Format {
     name: "openhands",
     fit,
-    open: || Box::new(OpenHands::default()),
+    open: || -> Box<dyn Adapter> { Box::new(Events::new(is_event, event)) },
     records_calls: true,
     experimental: false,
 };
@@ -55,8 +55,8 @@ fn is_event(record: &Json<'_>) -> bool {
     record.str("action").is_some() || record.str("observation").is_some()
 }
 
-#[derive(Default)]
-struct OpenHands {
+/// Reads the events of one kind of file: the documents around them, and files without one.
+pub(super) struct Events {
     session: String,
     /// Something was said or done.
     begun: bool,
@@ -64,17 +64,19 @@ struct OpenHands {
     finished: bool,
     /// Number of the last event.
     last: Option<i64>,
+    is_event: fn(&Json<'_>) -> bool,
+    event: fn(&mut Self, &Json<'_>, &mut Steps),
 }
 
-impl Adapter for OpenHands {
+impl Adapter for Events {
     fn record(&mut self, body: &Body<'_>, out: &mut Steps) {
         let Some(record) = body.json() else { return };
-        if is_event(record) {
+        if (self.is_event)(record) {
             // A file of events has no document around them.
             if !self.begun {
                 out.push(What::Start);
             }
-            self.event(record, out);
+            self.read(record, out);
             if self.finished {
                 out.push(What::End);
             }
@@ -84,15 +86,15 @@ impl Adapter for OpenHands {
             out.push(What::TurnEnd);
             *self = Self {
                 session: session_of(record),
-                ..Self::default()
+                ..Self::new(self.is_event, self.event)
             };
             out.under(self.envelope(record));
             out.push(What::Start);
         }
         for item in record.list("history") {
             match item {
-                Json::Arr(pair) => pair.iter().for_each(|event| self.event(event, out)),
-                event => self.event(event, out),
+                Json::Arr(pair) => pair.iter().for_each(|event| self.read(event, out)),
+                event => self.read(event, out),
             }
         }
         out.under(self.envelope(&Json::Null));
@@ -123,7 +125,26 @@ fn session_of(document: &Json<'_>) -> String {
     id.or_else(issue).unwrap_or_default()
 }
 
-impl OpenHands {
+impl Events {
+    pub(super) fn new(
+        is_event: fn(&Json<'_>) -> bool,
+        event: fn(&mut Self, &Json<'_>, &mut Steps),
+    ) -> Self {
+        Self {
+            session: String::new(),
+            begun: false,
+            finished: false,
+            last: None,
+            is_event,
+            event,
+        }
+    }
+
+    /// The agent said that it has finished.
+    pub(super) fn finish(&mut self) {
+        self.finished = true;
+    }
+
     fn envelope(&self, event: &Json<'_>) -> Envelope {
         Envelope {
             session: self.session.clone(),
@@ -132,63 +153,67 @@ impl OpenHands {
         }
     }
 
-    fn event(&mut self, event: &Json<'_>, out: &mut Steps) {
+    fn read(&mut self, event: &Json<'_>, out: &mut Steps) {
         out.under(self.envelope(event));
-        if let Some(id) = event.int("id") {
-            if self.last.is_some_and(|last| id < last) {
-                out.push(What::Problem(Problem::OutOfOrder));
-            }
-            self.last = self.last.max(Some(id));
-        }
-        match (event.str("action"), event.str("observation")) {
-            (Some(action), _) => self.action(action, event, out),
-            (_, Some(observation)) => observed(observation, event, out),
-            _ => unknown(event, out),
-        }
+        (self.event)(self, event, out);
         self.begun = true;
     }
+}
 
-    fn action(&mut self, action: &str, event: &Json<'_>, out: &mut Steps) {
-        let args = event.get("args").unwrap_or(event);
-        let text = |key: &str| args.str(key).unwrap_or_default();
-        let user =
-            event.str("source") == Some("user") || (event.str("source").is_none() && !self.begun);
-        if !matches!(action, "think" | "finish" | "message" | "system") {
-            out.say(Channel::Assistant, text("thought"), None);
+fn event(events: &mut Events, event: &Json<'_>, out: &mut Steps) {
+    if let Some(id) = event.int("id") {
+        if events.last.is_some_and(|last| id < last) {
+            out.push(What::Problem(Problem::OutOfOrder));
         }
-        match action {
-            "message" if user => out.say(Channel::Prompt, text("content"), None),
-            "message" => out.say(Channel::Assistant, text("content"), None),
-            "system" => out.say(Channel::System, text("content"), None),
-            "think" => out.say(Channel::Reasoning, text("thought"), None),
-            "finish" | "reject" => {
-                let said = [text("thought"), text("final_thought")].map(str::trim);
-                let said = match said {
-                    [thought, last] if thought != last => format!("{thought}\n{last}"),
-                    [thought, _] => thought.to_owned(),
-                };
-                if !said.trim().is_empty() {
-                    out.push(What::Final(Message::new(Channel::Result, said.trim())));
-                }
-                self.finished = true;
+        events.last = events.last.max(Some(id));
+    }
+    match (event.str("action"), event.str("observation")) {
+        (Some(action), _) => self::action(events, action, event, out),
+        (_, Some(observation)) => observed(observation, event, out),
+        _ => unknown(event, out),
+    }
+}
+
+fn action(events: &mut Events, action: &str, event: &Json<'_>, out: &mut Steps) {
+    let args = event.get("args").unwrap_or(event);
+    let text = |key: &str| args.str(key).unwrap_or_default();
+    let user =
+        event.str("source") == Some("user") || (event.str("source").is_none() && !events.begun);
+    if !matches!(action, "think" | "finish" | "message" | "system") {
+        out.say(Channel::Assistant, text("thought"), None);
+    }
+    match action {
+        "message" if user => out.say(Channel::Prompt, text("content"), None),
+        "message" => out.say(Channel::Assistant, text("content"), None),
+        "system" => out.say(Channel::System, text("content"), None),
+        "think" => out.say(Channel::Reasoning, text("thought"), None),
+        "finish" | "reject" => {
+            let said = [text("thought"), text("final_thought")].map(str::trim);
+            let said = match said {
+                [thought, last] if thought != last => format!("{thought}\n{last}"),
+                [thought, _] => thought.to_owned(),
+            };
+            if !said.trim().is_empty() {
+                out.push(What::Final(Message::new(Channel::Result, said.trim())));
             }
-            "recall"
-            | "null"
-            | "change_agent_state"
-            | "agent_state_changed"
-            | "condensation"
-            | "condensation_request"
-            | "pause"
-            | "stop"
-            | "resume"
-            | "start" => {}
-            _ => {
-                let call = call(action, args);
-                out.push(What::Call(Call {
-                    id: id_of(event, "id"),
-                    ..call
-                }));
-            }
+            events.finish();
+        }
+        "recall"
+        | "null"
+        | "change_agent_state"
+        | "agent_state_changed"
+        | "condensation"
+        | "condensation_request"
+        | "pause"
+        | "stop"
+        | "resume"
+        | "start" => {}
+        _ => {
+            let call = call(action, args);
+            out.push(What::Call(Call {
+                id: id_of(event, "id"),
+                ..call
+            }));
         }
     }
 }
@@ -371,7 +396,7 @@ fn observed(observation: &str, event: &Json<'_>, out: &mut Steps) {
     }));
 }
 
-fn unknown(event: &Json<'_>, out: &mut Steps) {
+pub(super) fn unknown(event: &Json<'_>, out: &mut Steps) {
     out.say(Channel::Raw, readable(event), None);
     out.push(What::Problem(Problem::UnknownRecord));
 }

@@ -415,6 +415,68 @@ mod openhands {
     }
 }
 
+mod openhands_sdk {
+    use super::*;
+
+    const EVENTS: [&str; 14] = [
+        r#"{"kind":"MessageEvent","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Fix it"}]},"extended_content":[{"type":"text","text":"Rules"}]}"#,
+        r#"{"kind":"ActionEvent","source":"agent","reasoning_content":"hm","thinking_blocks":[{"type":"thinking","thinking":"hm"}],"thought":[{"type":"text","text":"T"}],"action":{"kind":"TerminalAction","command":"sleep 9","is_input":false},"tool_name":"terminal","tool_call_id":"c1","tool_call":{"id":"c1","name":"terminal","arguments":"{\"command\":\"sleep 9\"}"}}"#,
+        r#"{"kind":"ObservationEvent","source":"environment","tool_name":"terminal","tool_call_id":"c1","observation":{"kind":"TerminalObservation","content":[{"type":"text","text":"a"}],"is_error":false,"exit_code":-1,"metadata":{"exit_code":-1}}}"#,
+        r#"{"kind":"ActionEvent","source":"agent","thought":[],"action":{"kind":"TerminalAction","command":"y","is_input":true},"tool_name":"terminal","tool_call_id":"c2"}"#,
+        r#"{"kind":"ActionEvent","source":"agent","thought":[],"action":{"kind":"FileEditorAction","command":"str_replace","path":"/a","old_str":"o","new_str":"n"},"tool_name":"file_editor","tool_call_id":"c3"}"#,
+        r#"{"kind":"ObservationEvent","source":"environment","tool_name":"file_editor","tool_call_id":"c3","observation":{"kind":"FileEditorObservation","content":[{"type":"text","text":"edited"}],"is_error":false,"old_content":"HIDDEN o","new_content":"HIDDEN n"}}"#,
+        r#"{"kind":"ActionEvent","source":"agent","thought":[],"action":{"kind":"FileEditorAction","command":"view","path":"/a"},"tool_name":"file_editor","tool_call_id":"c4"}"#,
+        r#"{"kind":"UserRejectObservation","source":"environment","tool_name":"file_editor","tool_call_id":"c4","rejection_reason":"no"}"#,
+        r#"{"kind":"ActionEvent","source":"agent","thought":[],"action":null,"tool_name":"terminal","tool_call_id":"c5","tool_call":{"id":"c5","name":"terminal","arguments":"{\"command\":\"git show 1\"}"}}"#,
+        r#"{"kind":"AgentErrorEvent","source":"agent","tool_name":"terminal","tool_call_id":"c5","error":"bad arguments"}"#,
+        r#"{"kind":"ActionEvent","source":"agent","thought":[],"action":{"kind":"MCPToolAction","data":{"url":"https://x.test"}},"tool_name":"fetch","tool_call_id":"c6"}"#,
+        r#"{"kind":"TokenEvent","source":"agent","prompt_token_ids":[1]}"#,
+        r#"{"kind":"SomethingNewEvent","source":"agent"}"#,
+        r#"{"kind":"ActionEvent","source":"agent","thought":[],"action":{"kind":"FinishAction","message":"Done."},"tool_name":"finish","tool_call_id":"c7"}"#,
+    ];
+
+    #[test]
+    fn actions_are_answered_by_the_id_of_their_call() {
+        let document = format!(
+            r#"{{"instance_id":"i","history":[{}],"test_result":{{"git_patch":"SECRET"}}}}"#,
+            EVENTS.join(",")
+        );
+        assert_eq!(
+            lines(&document),
+            [
+                "prompt Fix it",
+                "system Rules",
+                "reasoning hm",
+                "assistant T",
+                "command sleep 9",
+                "output a !interrupted !-1",
+                "tool_call y",
+                "edit n [Replace /a]",
+                "output edited",
+                "tool_call kind: FileEditorAction⏎command: view⏎path: /a",
+                "output no !denied",
+                "command git show 1",
+                "output bad arguments !error",
+                "web https://x.test",
+                "raw kind: SomethingNewEvent⏎source: agent",
+                "result Done.",
+            ]
+        );
+    }
+
+    #[test]
+    fn one_event_a_file() {
+        let dated = |event: &str| event.replacen('{', r#"{"timestamp":"T","#, 1);
+        let [said, acted, seen] = [0, 1, 2].map(|at| dated(EVENTS[at]));
+        let (events, report) = read_files(&[&said, &acted, &seen]);
+        assert_eq!(
+            short(&events).last().map(String::as_str),
+            Some("output a !interrupted !-1")
+        );
+        assert_eq!(report.files[2].format, "openhands-sdk");
+    }
+}
+
 mod others {
     use super::*;
 
