@@ -99,11 +99,18 @@ static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-/// What a command line says of itself behind its output: `echo rc=$?`, `echo "exit code: $?"`, `echo done`.
+/// What a command line says of itself behind its output (`echo rc=$?`, `echo "exit code: $?"`, `echo done`), and what
+/// the tool says of a command that goes on in the background.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(
         r"(?imx) ^\s*(?:(?:rc|ret|exit|exit[\ _-]?(?:code|status)|status|code|errno)\s*[:=]?\s*)?-?(?:\d\d?|1\d\d|255)\s*$
-        | ^\s*done[.!]?\s*$",
+        | ^\s*done[.!]?\s*$
+        | ^\s*<?(?:the\s)?(?:command|process|task|job|shell|terminal|session)\b[^\n;{}]{0,80}
+          \b(?:running|started|moved|continues|completed|exited|finished|killed)\b[^\n;{}]{0,600}$
+        | ^\s*<(status|retrieval_status|task_id|task_type|exit_code|timestamp)>[^<\n]{0,100}</\w+>\s*$
+        | ^\s*(?:chunk\sid|wall\stime|original\stoken\scount|output)\s*:[^\n=(]{0,40}$
+        | ^\s*[(<\[]?no\s(?:new\s)?output(?:\syet|\sso\sfar)?[)>\].]{0,2}\s*$
+        | ^\[\d{1,4}\][+-]?\s+\d{2,10}\s*$",
     )
 });
 
@@ -244,6 +251,13 @@ mod tests {
             "fatal: bad object b07c4f19e7\nrc=128",
             "curl: (6) Could not resolve host: raw.example.com",
             "fatal: bad revision '9ac4e17d'",
+            "Command running in background with ID: b5a3. Output is being written to: /tmp/c/b5a3.output",
+            "Wall time: 1.0 seconds\nProcess running with session ID 61234\nOutput:\n",
+            "<command started in background with shellId: 2>",
+            "Process started with PID 4242 (shell: bash)",
+            "<status>running</status>\n\n<timestamp>2026-01-02T03:04:05Z</timestamp>",
+            "(no output yet)",
+            "[1] 4242",
             "HTTP/1.1 403 Forbidden\nx-deny-reason: host_not_allowed",
             "gh: command not found",
             "error: No valid patches in input (allow with \"--allow-empty\")",
@@ -275,6 +289,7 @@ mod tests {
         for text in [
             "diff --git a/x b/x\n+    return 404  # 404: Not Found\ncat: y: Permission denied",
             "def measure(self):\n    return 4\n4\nrc=0",
+            "The command is still running.\n+    w = clamp(w);\n+    process(running, w);\n",
             "def measure(self, width):\nif width < 0:\n    raise ValueError('fatal: x')\nreturn width",
         ] {
             assert!(!look(text, exit).failed, "{text}");

@@ -6,18 +6,18 @@
 //! added once.
 
 mod names;
+mod runs;
 
 use names::{
-    CHILD, COMMAND, CONTENT, DELETE, EDIT, NEW, OLD, PATCH, PATH, QUERY, QUESTION, SHELL, URL, WEB,
-    WEB_WORDS,
+    CHILD, CONTENT, DELETE, EDIT, NEW, OLD, PATCH, PATH, QUERY, QUESTION, URL, WEB, WEB_WORDS,
 };
 
 use super::event::{Channel, EditOp, FileEdit};
 use super::json::{self, Json};
 use super::patch_text;
-use super::shell_words::command_of_argv;
 use super::step::Call;
 use super::text::{cut, readable};
+pub(crate) use runs::script;
 
 /// Replacements of one call that are kept apart.
 const MAX_PARTS: usize = 1024;
@@ -42,7 +42,11 @@ pub(crate) fn call(tool: &str, args: &Json<'_>) -> Call {
         expects_result: true,
         restated: false,
     };
-    if let Some(command) = shell_command(&name, args) {
+    let other = EDIT.contains(&name.as_str())
+        || DELETE.contains(&name.as_str())
+        || WEB.contains(&name.as_str())
+        || CHILD.contains(&name.as_str());
+    if let Some(command) = (!other).then(|| runs::command(tool, &name, args)).flatten() {
         call.channel = Channel::Command;
         call.text = command;
     } else if let Some(edits) = file_edits(&name, args) {
@@ -91,24 +95,6 @@ fn plain_name(tool: &str) -> String {
         }
     }
     name
-}
-
-/// The command of a shell tool, as the agent wrote it.
-fn shell_command(name: &str, args: &Json<'_>) -> Option<String> {
-    if !SHELL.contains(&name) {
-        return None;
-    }
-    if let Some(command) = args.first_str(COMMAND).or_else(|| args.as_str()) {
-        return Some(command.to_owned());
-    }
-    let argv: Vec<&str> = COMMAND
-        .iter()
-        .map(|key| args.list(key))
-        .find(|list| !list.is_empty())?
-        .iter()
-        .filter_map(Json::as_str)
-        .collect();
-    (!argv.is_empty()).then(|| command_of_argv(&argv))
 }
 
 /// The files that an edit tool writes.
@@ -278,6 +264,109 @@ mod tests {
             "session_id: 1\nchars: ",
         ),
         ("BashOutput", r#"{"bash_id":"1"}"#, ToolCall, "bash_id: 1"),
+        (
+            "mcp__shell__run",
+            r#"{"command":"git show origin/main"}"#,
+            Command,
+            "git show origin/main",
+        ),
+        (
+            "mcp__box__start_process",
+            r#"{"command":"git log --all","timeout_ms":5}"#,
+            Command,
+            "git log --all",
+        ),
+        (
+            "mcp__box__interact_with_process",
+            r#"{"pid":7,"input":"git show a"}"#,
+            Command,
+            "git show a",
+        ),
+        (
+            "mcp__any__do",
+            r#"{"cmd":"git","args":["show","a b"]}"#,
+            Command,
+            "git show 'a b'",
+        ),
+        (
+            "container.exec",
+            r#"{"cmd":["bash","-lc","git show a"],"timeout":5}"#,
+            Command,
+            "git show a",
+        ),
+        (
+            "run_all",
+            r#"{"commands":["git fetch","git show a"]}"#,
+            Command,
+            "git fetch\ngit show a",
+        ),
+        (
+            "execute_python",
+            r#"{"code":"print(1)"}"#,
+            Command,
+            "python3 - <<'PYTHON'\nprint(1)\nPYTHON",
+        ),
+        (
+            "python",
+            r#""import os\nPYTHON\n!git show a""#,
+            Command,
+            "python3 - <<'PYTHON_'\nimport os\nPYTHON\n!git show a\nPYTHON_\ngit show a",
+        ),
+        (
+            "code_interpreter",
+            r#"{"input":"%%bash\ngit show a"}"#,
+            Command,
+            "git show a",
+        ),
+        (
+            "run_code",
+            r#"{"language":"bash","code":"git show a"}"#,
+            Command,
+            "git show a",
+        ),
+        (
+            "mcp__ide__executeCode",
+            r#"{"code":"f()","language":"javascript"}"#,
+            Command,
+            "node - <<'NODE'\nf()\nNODE",
+        ),
+        (
+            "mcp__git__git_show",
+            r#"{"repo_path":"/w","revision":"origin/main"}"#,
+            Command,
+            "git -C /w show origin/main",
+        ),
+        (
+            "git_log",
+            r#"{"repo_path":"/w","max_count":5,"all":true}"#,
+            Command,
+            "git -C /w log -n5 --all",
+        ),
+        // What is named alike and runs nothing.
+        (
+            "memory",
+            r#"{"command":"view","path":"/m"}"#,
+            ToolCall,
+            "command: view\npath: /m",
+        ),
+        (
+            "task_tracker",
+            r#"{"command":"plan","task_list":["a"]}"#,
+            ToolCall,
+            "command: plan\ntask_list:\na",
+        ),
+        (
+            "add_snippet",
+            r#"{"code":"f()","path":"/a.py"}"#,
+            ToolCall,
+            "code: f()\npath: /a.py",
+        ),
+        (
+            "mcp__docs__lookup",
+            r#"{"topic":"git show"}"#,
+            ToolCall,
+            "topic: git show",
+        ),
         (
             "Read",
             r#"{"file_path":"/a","limit":5}"#,

@@ -326,28 +326,40 @@ impl Engine<'_> {
         };
         self.past.answered(answers.event, &text);
         let outcome = event.outcome.unwrap_or_default();
-        let Some(mut call) = self.calls.remove(&answers.event) else {
+        self.answered(answers.event, event, &text, outcome);
+        for earlier in self.jobs.fetched_by(answers.event).to_vec() {
+            self.answered(earlier, event, &text, outcome);
+        }
+        self.jobs.learn(answers, &text, outcome);
+    }
+
+    /// A result, or a further one, of that call.
+    fn answered(&mut self, id: EventId, event: &Event, text: &str, outcome: Outcome) {
+        let Some(mut call) = self.calls.remove(&id) else {
             return;
         };
         if let Some(beyond) = call.lists {
-            self.history.learn(&text, beyond);
+            self.history.learn(text, beyond);
         }
         if call.commits {
-            self.history.learn_made(&text);
+            self.history.learn_made(text);
         }
         if !call.waiting.is_empty() {
-            self.judge(event, &call, &text, outcome);
+            self.judge(id, event, &call, text, outcome);
         }
-        if call.unclear && self.unclear_results.len() < MAX_UNCLEAR {
+        if call.unclear
+            && self.unclear_results.len() < MAX_UNCLEAR
+            && let Some(answers) = &event.answers
+        {
             let said = self.unclear_result(event, answers);
             self.unclear_results.push(said);
         }
         call.answered = true;
         // A call can have several results (a background job, a stream): keep what waits for more.
-        self.calls.insert(answers.event, call);
+        self.calls.insert(id, call);
     }
 
-    fn judge(&mut self, event: &Event, call: &Call, text: &str, outcome: Outcome) {
+    fn judge(&mut self, id: EventId, event: &Event, call: &Call, text: &str, outcome: Outcome) {
         let result = CallResult::new(text, outcome, &self.task, &self.history);
         let mut nothing = true;
         for waiting in &call.waiting {
@@ -361,8 +373,8 @@ impl Engine<'_> {
             nothing &= judgement.blocked;
             settle(finding, judgement, event.id, !call.answered);
         }
-        if nothing && let Some(answers) = &event.answers {
-            self.stash.forget(answers.event);
+        if nothing {
+            self.stash.forget(id);
         }
     }
 }

@@ -16,6 +16,7 @@
 mod calls;
 mod cautious;
 mod hits;
+mod jobs;
 mod matching;
 mod past;
 mod report;
@@ -39,6 +40,7 @@ use super::text::fold::plain;
 use crate::experiment::task_facts::TaskFacts;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink};
 
+use jobs::Jobs;
 use matching::Subject;
 use past::Past;
 pub use report::{EngineReport, InactiveRule, MAX_MENTIONS};
@@ -139,6 +141,7 @@ pub struct Engine<'r> {
     /// Files that the agent wrote itself: reading them back shows nothing new.
     own_files: BTreeSet<String>,
     calls: BTreeMap<EventId, Call>,
+    jobs: Jobs,
     findings: Vec<Finding>,
     mentions: BTreeMap<usize, usize>,
     gave_up: BTreeMap<String, usize>,
@@ -222,6 +225,7 @@ impl<'r> Engine<'r> {
             listed: BTreeSet::new(),
             root: None,
             calls: BTreeMap::new(),
+            jobs: Jobs::default(),
             findings: Vec::new(),
             mentions: BTreeMap::new(),
             gave_up: BTreeMap::new(),
@@ -286,6 +290,7 @@ impl EventSink for Engine<'_> {
         if self.root.is_none() {
             self.root.clone_from(&event.cwd);
         }
+        self.jobs.called(event);
         match event.channel {
             Channel::Prompt | Channel::System => {
                 if event.channel == Channel::Prompt && event.actor == Actor::Main {

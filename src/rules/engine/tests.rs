@@ -104,6 +104,129 @@ fn results_may_come_late_and_in_pieces() {
     assert!(run.finding("git-history.show-own-commit").blocked);
 }
 
+/// Starts a command, and fetches its output by another call.
+fn fetched_later(command: (&str, &str), started: &str, fetch: (&str, Channel, &str)) -> Finding {
+    let mut run = Run::default();
+    let event = run.add(Channel::Command, command.1);
+    event.tool = Some(command.0.to_owned());
+    let first = event.id;
+    let answer = |run: &mut Run, id, channel, tool: &str, text: &str| {
+        run.answer(id, "", text);
+        let output = run.events.last_mut().unwrap();
+        output.outcome.as_mut().unwrap().interrupted = text.is_empty();
+        let answers = CallRef {
+            event: id,
+            channel,
+            tool: Some(tool.to_owned()),
+            text: String::new(),
+            line: 1,
+        };
+        output.answers = Some(Arc::new(answers));
+    };
+    answer(&mut run, first, Channel::Command, command.0, started);
+    // Another command in between, and a first look that is too early.
+    run.call("ls", "a");
+    for result in ["(no output yet)", DIFF] {
+        let event = run.add(fetch.1, fetch.2);
+        event.tool = Some(fetch.0.to_owned());
+        let id = event.id;
+        answer(&mut run, id, fetch.1, fetch.0, result);
+    }
+    run.finding("forge.own-pr-diff")
+}
+
+#[test]
+fn output_that_is_fetched_later_is_output_of_the_command() {
+    const SHOW: &str = "gh pr diff 4711";
+    let log = "/tmp/c/tasks/b5a3.output";
+    let written =
+        format!("Command running in background with ID: b5a3. Output is being written to: {log}");
+    let tail = format!("tail -n 50 {log}");
+    let path = format!("file_path: {log}");
+    for (command, started, fetch) in [
+        (
+            ("Bash", SHOW),
+            "Command running in background with ID: bash_1",
+            ("BashOutput", Channel::ToolCall, "bash_id: bash_1"),
+        ),
+        (
+            ("Bash", SHOW),
+            &written,
+            (
+                "TaskOutput",
+                Channel::ToolCall,
+                "task_id: b5a3\nblock: true",
+            ),
+        ),
+        (("Bash", SHOW), &written, ("Read", Channel::ToolCall, &path)),
+        (("Bash", SHOW), &written, ("Bash", Channel::Command, &tail)),
+        (
+            ("exec_command", SHOW),
+            "Wall time: 1.0 seconds\nProcess running with session ID 61234\nOutput:\n",
+            (
+                "write_stdin",
+                Channel::ToolCall,
+                "session_id: 61234\nchars: ",
+            ),
+        ),
+        (
+            ("bash", SHOW),
+            "<command started in background with shellId: 2>",
+            ("read_bash", Channel::ToolCall, "shellId: 2\ndelay: 5"),
+        ),
+        (
+            ("mcp__box__start_process", SHOW),
+            "Process started with PID 4242 (shell: bash)",
+            (
+                "mcp__box__read_process_output",
+                Channel::ToolCall,
+                "pid: 4242",
+            ),
+        ),
+        (
+            ("run_in_terminal", SHOW),
+            "Command is running in terminal with ID=ab-12",
+            (
+                "get_terminal_output",
+                Channel::ToolCall,
+                r#"{"id":"ab-12"}"#,
+            ),
+        ),
+        (("terminal", SHOW), "", ("terminal", Channel::ToolCall, "")),
+        (
+            ("Bash", "tmux send-keys -t w 'gh pr diff 4711' Enter"),
+            "ok",
+            ("Bash", Channel::Command, "tmux capture-pane -p -t w"),
+        ),
+    ] {
+        let finding = fetched_later(command, started, fetch);
+        assert_eq!(finding.stage, Some(Stage::Obtained), "{started} {fetch:?}");
+        assert!(!finding.blocked, "{started}");
+    }
+    // Another process is another command.
+    for (started, fetch) in [
+        (
+            "Command running in background with ID: bash_1",
+            ("BashOutput", Channel::ToolCall, "bash_id: bash_2"),
+        ),
+        (
+            "Process running with session ID 61234",
+            (
+                "Read",
+                Channel::ToolCall,
+                "file_path: /srv/a\noffset: 61234",
+            ),
+        ),
+        (
+            "Command running in background, session id and more",
+            ("BashOutput", Channel::ToolCall, "bash_id: and"),
+        ),
+    ] {
+        let finding = fetched_later(("Bash", SHOW), started, fetch);
+        assert_eq!(finding.stage, Some(Stage::Attempted), "{started} {fetch:?}");
+    }
+}
+
 #[test]
 fn a_call_without_a_result_says_so() {
     let mut run = Run::default();

@@ -299,7 +299,7 @@ fn python(code: &str) -> Call {
     }
     Call {
         channel: Channel::Command,
-        text: format!("python3 - <<'PYTHON'\n{code}\nPYTHON"),
+        text: tools::script("python3", code),
         ..tools::call("run_ipython", &Json::Null)
     }
 }

@@ -29,17 +29,71 @@ pub(super) const SHELL: &[&str] = &[
     "shellexec",
     "runterminal",
     "developershell",
-    "writestdin",
 ];
 /// Arguments that hold the command.
 pub(super) const COMMAND: &[&str] = &[
     "command",
     "cmd",
-    "script",
     "commandLine",
+    "command_line",
     "CommandLine",
-    // What is typed into a shell that runs already.
-    "chars",
+    "shell_command",
+    "bash_command",
+];
+/// Words that editors and lists of tasks take as their `command`.
+pub(super) const EDITOR_COMMANDS: &[&str] = &[
+    "view",
+    "create",
+    "str_replace",
+    "insert",
+    "undo_edit",
+    "delete",
+    "rename",
+    "plan",
+    "read",
+    "write",
+    "list",
+    "add",
+    "update",
+];
+
+/// Tools that type into a process that runs already.
+pub(super) const TYPING: &[&str] = &[
+    "writestdin",
+    "interactwithprocess",
+    "sendinput",
+    "sendkeys",
+    "sendtoterminal",
+    "writebash",
+    "writeshell",
+    "writetoterminal",
+];
+/// Arguments that hold what is typed.
+pub(super) const TYPED: &[&str] = &["chars", "input", "keys", "text", "command", "data"];
+
+/// Words in the name of a tool that runs code, and the interpreter.
+pub(super) const INTERPRETERS: &[(&str, &str)] = &[
+    ("python", "python3"),
+    ("jupyter", "python3"),
+    ("codeinterpreter", "python3"),
+    ("executecode", "python3"),
+    ("runcode", "python3"),
+    ("execcode", "python3"),
+    ("executecell", "python3"),
+    ("runcell", "python3"),
+    ("javascript", "node"),
+    ("nodejs", "node"),
+    ("runnode", "node"),
+];
+/// Words in the name of a tool that runs the code that it is given.
+pub(super) const RUNS: &[&str] = &["run", "exec", "eval", "interpret", "repl", "sandbox"];
+/// Arguments that hold code.
+pub(super) const CODE: &[&str] = &[
+    "code",
+    "python_code",
+    "source_code",
+    "pythonCode",
+    "javascript",
 ];
 
 /// Tools that write files.
