@@ -17,13 +17,13 @@ use crate::trace::tools;
 /// A call that is held back, with its place.
 pub(super) type Held = (Place, Rc<Envelope>, Call);
 
-/// Lines that Codex writes in front of an output, up to `Output:`.
-const HEADERS: [&str; 8] = [
+/// Lines that Codex writes in front of an output, up to `Output:`. Where a process goes on, they stay: they say under
+/// which number the rest can be had.
+const HEADERS: [&str; 7] = [
     "Exit code: ",
     "Wall time: ",
     "Chunk ID: ",
     "Process exited with code ",
-    "Process running with session ID ",
     "Original token count: ",
     "Total output lines: ",
     "Warning: truncated output",
