@@ -19,6 +19,8 @@ mod lint;
 mod manual;
 #[path = "rules/real.rs"]
 mod real;
+#[path = "rules/said.rs"]
+mod said;
 #[path = "rules/tables.rs"]
 mod tables;
 

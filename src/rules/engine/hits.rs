@@ -128,7 +128,14 @@ impl Engine<'_> {
                 ) && matches!(rule.kind, Kind::Admission | Kind::Action);
                 if !prompt && self.prompt.quotes(piece) {
                     Some(QUOTED.to_owned())
-                } else if said && quoted(subject.text, &hit.range) {
+                } else if said
+                    && (quoted(subject.text, &hit.range)
+                        || rule.kind == Kind::Admission
+                            && quoted(
+                                subject.text,
+                                &matching::statement(body, subject.text, hit, &self.task),
+                            ))
+                {
                     Some(QUOTES.to_owned())
                 } else {
                     None

@@ -97,6 +97,27 @@ pub(super) fn each_hit(
     true
 }
 
+/// Where the statement of a hit begins: the last hit of a pattern of `all` that stands in front of it in its piece.
+pub(super) fn statement(body: &Body, text: &str, hit: &Hit, task: &Task) -> Range<usize> {
+    let piece = Subject {
+        text: slice(text, hit.piece.clone()),
+        step: None,
+    };
+    let lead = hit.range.start.saturating_sub(hit.piece.start);
+    let mut begins = hit.range.clone();
+    for pattern in &body.all {
+        let mut from = 0;
+        for _ in 0..MAX_HITS {
+            let Some(range) = find(pattern, piece, task, from).filter(|r| r.start <= lead) else {
+                break;
+            };
+            from = range.end.max(range.start + 1);
+            begins = hit.piece.start + range.start..hit.piece.start + range.end;
+        }
+    }
+    begins
+}
+
 /// True if the clauses that the hits stand in state something: the leading hit's own, and for each
 /// pattern of `all` that of one of its hits. Guards of one clause say nothing of another.
 fn stated(body: &Body, sentence: Subject, lead: Range<usize>, question: bool, task: &Task) -> bool {
