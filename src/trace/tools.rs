@@ -342,7 +342,40 @@ mod tests {
             Command,
             "git -C /w log -n5 --all",
         ),
+        (
+            "mcp__git__show",
+            r#"{"repo_path":"/w","revision":"a"}"#,
+            Command,
+            "git -C /w show a",
+        ),
+        ("gitShow", r#"{"revision":"a"}"#, Command, "git show a"),
+        (
+            "mcp__git__git_cherry_pick",
+            r#"{"commit":"a"}"#,
+            Command,
+            "git cherry-pick a",
+        ),
+        (
+            "execute",
+            r#"{"code":"print(1)"}"#,
+            Command,
+            "python3 - <<'PYTHON'\nprint(1)\nPYTHON",
+        ),
+        (
+            "mcp__python-repl__submit",
+            r#"{"code":"print(1)"}"#,
+            Command,
+            "python3 - <<'PYTHON'\nprint(1)\nPYTHON",
+        ),
         // What is named alike and runs nothing.
+        (
+            "write_stdin",
+            r#"{"session_id":1,"chars":"q"}"#,
+            ToolCall,
+            "session_id: 1\nchars: q",
+        ),
+        ("format_code", r#"{"code":"f()"}"#, ToolCall, "code: f()"),
+        ("mcp__github__show", r#"{"pull":"5"}"#, ToolCall, "pull: 5"),
         (
             "memory",
             r#"{"command":"view","path":"/m"}"#,

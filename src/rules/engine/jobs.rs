@@ -37,7 +37,7 @@ static ANNOUNCED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(concat!(
         r"(?i)(?:\b(?:session|shell|process|task|job|terminal|command|background)[ _-]?ids?\b",
         r"|\bwith[ ]id\b|\bpids?\b)",
-        r#"["']?[ ]*(?:is\b|[:=])?[ ]*["'`<]?([a-z0-9][a-z0-9_.-]{0,63})"#,
+        r#"["']?[ ]*(?:is\b|([:=]))?[ ]*["'`<]?([a-z0-9][a-z0-9_.-]{0,63})"#,
         r"|\b(?:written|saved|logged|redirected|streamed)[ ]to:?[ ]+(/[^\s<>]{2,500})",
         r"|^\[[0-9]{1,4}\][ ]+([0-9]{2,10})\s*$",
     ))
@@ -52,14 +52,18 @@ const POLLS: [&str; 11] = [
 /// What runs in the background.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
-    /// The call behind an id or a file.
-    calls: BTreeMap<String, EventId>,
+    /// The calls behind an id or a file: the one that started it, and those that typed into it last.
+    calls: BTreeMap<String, Vec<EventId>>,
     /// The ids, oldest first.
     order: VecDeque<String>,
     /// Calls that fetch, and the calls whose output they fetch.
     fetches: BTreeMap<EventId, Vec<EventId>>,
     /// The calls that typed into a terminal last: what it shows is the output of one of them.
     typed: VecDeque<EventId>,
+    /// The call that started what was announced last.
+    last: Option<EventId>,
+    /// The call that went on without saying under which id.
+    nameless: Option<EventId>,
     /// The tool and the call that was given up waiting for last.
     waiting: Option<(Option<String>, EventId)>,
 }
@@ -76,12 +80,16 @@ impl Jobs {
         } else if waited == Some(&answers.tool) {
             self.waiting = None;
         }
-        let call = call.unwrap_or(answers.event);
+        // What is typed into a shell is a command of its own, which goes on under the id of the shell.
+        let call = call
+            .filter(|_| answers.channel != Channel::Command)
+            .unwrap_or(answers.event);
         let head = slice(text, 0..floor(text, HEAD));
         let tail = slice(
             text,
             ceil(text, text.len().saturating_sub(HEAD))..text.len(),
         );
+        let mut named = false;
         for part in [head, tail] {
             if !HINTS.iter().any(|hint| part.contains(hint)) && !part.starts_with('[') {
                 continue;
@@ -90,41 +98,60 @@ impl Jobs {
                 return;
             };
             for found in announced.captures_iter(part.as_bytes()) {
-                let id = found.iter().skip(1).flatten().next();
+                let id = found.iter().skip(2).flatten().next();
                 if let Some(id) = id {
                     let id = slice(part, id.range()).trim_end_matches(['.', ',']);
-                    self.add(id, call);
+                    named |= self.add(id, found.get(1).is_some(), call);
                 }
             }
         }
+        let goes_on = text.len() < HEAD && (text.contains("ackground") || text.contains("unning"));
+        if named {
+            self.last = Some(call);
+        } else if goes_on && answers.channel == Channel::Command {
+            self.nameless = Some(call);
+        }
     }
 
-    fn add(&mut self, id: &str, call: EventId) {
-        // `session id and` announces nothing.
-        let names =
-            id.contains('/') || id.bytes().any(|b| b.is_ascii_digit()) || id.contains(['_', '-']);
+    /// Remembers an id; false for a word that is none.
+    fn add(&mut self, id: &str, told: bool, call: EventId) -> bool {
+        // `session id and` announces nothing, `sessionId: show` does.
+        let names = told
+            || id.contains('/')
+            || id.bytes().any(|b| b.is_ascii_digit())
+            || id.contains(['_', '-']);
         if !names {
-            return;
+            return false;
         }
-        if self.calls.insert(id.to_owned(), call).is_none() {
-            self.order.push_back(id.to_owned());
+        let calls = self.calls.entry(id.to_owned()).or_default();
+        if calls.last() != Some(&call) {
+            calls.push(call);
         }
+        if calls.len() > MAX_TYPED {
+            // The first is the one that started it.
+            calls.remove(1);
+        }
+        self.order.retain(|known| known != id);
+        self.order.push_back(id.to_owned());
         if self.order.len() > MAX_JOBS
             && let Some(oldest) = self.order.pop_front()
         {
             self.calls.remove(&oldest);
         }
+        true
     }
 
     /// Looks whether a call fetches what earlier ones print.
     pub(super) fn called(&mut self, event: &Event) {
-        let mut fetched: Vec<EventId> = match event.channel {
-            Channel::ToolCall => self.asked(event).or_else(|| self.put_in(event)),
+        let mut fetched = match event.channel {
+            Channel::ToolCall => self
+                .asked(event)
+                .or_else(|| self.put_in(event).map(|call| vec![call]))
+                .unwrap_or_default(),
+            Channel::Command if types(event) => self.last.into_iter().collect(),
             Channel::Command => self.printed(&event.text),
-            _ => None,
-        }
-        .into_iter()
-        .collect();
+            _ => Vec::new(),
+        };
         if event.channel == Channel::Command {
             let holds = |words: &[&str]| words.iter().any(|word| event.text.contains(word));
             if holds(&["capture-pane", "hardcopy"]) {
@@ -150,23 +177,31 @@ impl Jobs {
         self.fetches.get(&call).map_or(&[], Vec::as_slice)
     }
 
-    fn asked(&self, event: &Event) -> Option<EventId> {
-        if self.calls.is_empty() {
-            return None;
-        }
+    fn asked(&self, event: &Event) -> Option<Vec<EventId>> {
         let tool = event
             .tool
             .as_deref()
             .unwrap_or_default()
             .to_ascii_lowercase();
         let polls = POLLS.iter().any(|word| tool.contains(word));
+        if self.calls.is_empty() && !polls {
+            return None;
+        }
         // The arguments are short; a long text is no request for an output.
         let arguments = slice(&event.text, 0..floor(&event.text, 4 * HEAD));
-        arguments
-            .split(|c: char| c.is_whitespace() || "\"'`,{}[]()".contains(c))
-            .filter_map(|word| self.calls.get_key_value(word))
-            .find(|(id, _)| polls || id.contains('/'))
-            .map(|(_, call)| *call)
+        let words = arguments
+            .split(|c: char| c.is_whitespace() || "\"'`,{}[]():=".contains(c))
+            .filter(|word| !word.is_empty());
+        let mut key = "";
+        for word in words {
+            let known = self.calls.get(word);
+            if let Some(calls) = known.filter(|_| word.contains('/') || polls && is_id(key)) {
+                return Some(calls.clone());
+            }
+            key = word;
+        }
+        let nameless = self.nameless.filter(|_| polls && tool != "bash");
+        nameless.map(|call| vec![call])
     }
 
     /// The same tool as before, with input for what it runs still.
@@ -176,9 +211,34 @@ impl Jobs {
     }
 
     /// `tail -n 100 /tmp/tasks/b1.output`
-    fn printed(&self, command: &str) -> Option<EventId> {
+    fn printed(&self, command: &str) -> Vec<EventId> {
         let files = self.calls.iter().filter(|(id, _)| id.contains('/'));
         let mut named = files.filter(|(file, _)| command.contains(file.as_str()));
-        named.next().map(|(_, call)| *call)
+        named
+            .next()
+            .map(|(_, calls)| calls.clone())
+            .unwrap_or_default()
     }
+}
+
+/// True for the name of an argument that says which process is meant.
+fn is_id(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    key.ends_with("id")
+        || [
+            "session", "shell", "terminal", "process", "job", "task", "name",
+        ]
+        .contains(&key.as_str())
+}
+
+/// True if the tool types into a process that runs already.
+fn types(event: &Event) -> bool {
+    let tool = event
+        .tool
+        .as_deref()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    ["stdin", "interact", "send", "write_bash", "write_shell"]
+        .iter()
+        .any(|word| tool.contains(word))
 }

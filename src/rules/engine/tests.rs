@@ -203,7 +203,39 @@ fn output_that_is_fetched_later_is_output_of_the_command() {
         assert_eq!(finding.stage, Some(Stage::Obtained), "{started} {fetch:?}");
         assert!(!finding.blocked, "{started}");
     }
+    for (started, fetch) in [
+        (
+            "started in background with sessionId: show",
+            ("read_bash", Channel::ToolCall, "sessionId: show"),
+        ),
+        (
+            "Command is running in the background.",
+            ("read_bash", Channel::ToolCall, "sessionId: mine"),
+        ),
+        (
+            "Process running with session ID 61234",
+            (
+                "write_stdin",
+                Channel::ToolCall,
+                "session_id: 61234\nchars: q",
+            ),
+        ),
+        (
+            "Process running with session ID 61234",
+            ("write_stdin", Channel::Command, "less options"),
+        ),
+    ] {
+        let finding = fetched_later(("bash", SHOW), started, fetch);
+        assert_eq!(finding.stage, Some(Stage::Obtained), "{started} {fetch:?}");
+    }
     // Another process is another command.
+    let delay = ("read_bash", Channel::ToolCall, "shellId: tests\ndelay: 5");
+    let finding = fetched_later(
+        ("bash", SHOW),
+        "<command started in background with shellId: 5>",
+        delay,
+    );
+    assert_eq!(finding.stage, Some(Stage::Attempted));
     for (started, fetch) in [
         (
             "Command running in background with ID: bash_1",
@@ -216,10 +248,6 @@ fn output_that_is_fetched_later_is_output_of_the_command() {
                 Channel::ToolCall,
                 "file_path: /srv/a\noffset: 61234",
             ),
-        ),
-        (
-            "Command running in background, session id and more",
-            ("BashOutput", Channel::ToolCall, "bash_id: and"),
         ),
     ] {
         let finding = fetched_later(("Bash", SHOW), started, fetch);

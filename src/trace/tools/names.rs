@@ -71,6 +71,54 @@ pub(super) const TYPING: &[&str] = &[
 /// Arguments that hold what is typed.
 pub(super) const TYPED: &[&str] = &["chars", "input", "keys", "text", "command", "data"];
 
+/// What git can do, as tools of servers for git are called.
+pub(super) const VERBS: &[&str] = &[
+    "add",
+    "am",
+    "apply",
+    "blame",
+    "branch",
+    "cat-file",
+    "checkout",
+    "cherry-pick",
+    "clone",
+    "commit",
+    "diff",
+    "fetch",
+    "format-patch",
+    "grep",
+    "log",
+    "ls-remote",
+    "ls-tree",
+    "merge",
+    "pull",
+    "push",
+    "rebase",
+    "reflog",
+    "remote",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "show",
+    "show-ref",
+    "stash",
+    "status",
+    "switch",
+    "tag",
+    "worktree",
+];
+/// Arguments that say in which repository.
+pub(super) const PLACES: &[&str] = &[
+    "repo_path",
+    "repository_path",
+    "repoPath",
+    "repo",
+    "cwd",
+    "directory",
+    "workingDir",
+];
+
 /// Words in the name of a tool that runs code, and the interpreter.
 pub(super) const INTERPRETERS: &[(&str, &str)] = &[
     ("python", "python3"),
@@ -84,6 +132,7 @@ pub(super) const INTERPRETERS: &[(&str, &str)] = &[
     ("javascript", "node"),
     ("nodejs", "node"),
     ("runnode", "node"),
+    ("repl", "python3"),
 ];
 /// Words in the name of a tool that runs the code that it is given.
 pub(super) const RUNS: &[&str] = &["run", "exec", "eval", "interpret", "repl", "sandbox"];

@@ -6,7 +6,7 @@
 //! `command` too, of one word, beside a path: they run nothing.
 
 use super::names::{
-    CODE, COMMAND, EDITOR_COMMANDS, INTERPRETERS, PATH, RUNS, SHELL, TYPED, TYPING,
+    CODE, COMMAND, EDITOR_COMMANDS, INTERPRETERS, PATH, PLACES, RUNS, SHELL, TYPED, TYPING, VERBS,
 };
 use crate::trace::json::Json;
 use crate::trace::shell_words::command_of_argv;
@@ -17,12 +17,17 @@ pub(super) fn command(tool: &str, name: &str, args: &Json<'_>) -> Option<String>
         return line(args)
             .or_else(|| args.first_str(&["script"]).map(str::to_owned))
             .or_else(|| args.as_str().map(str::to_owned))
+            .or_else(|| interpreted(tool, name, args))
             .filter(|line| !line.is_empty());
     }
     if TYPING.contains(&name) {
-        return args.first_str(TYPED).map(str::to_owned);
+        // One key answers a question or turns a page.
+        let typed = args.first_str(TYPED);
+        return typed
+            .filter(|text| text.trim().len() > 2)
+            .map(str::to_owned);
     }
-    interpreted(name, args)
+    interpreted(tool, name, args)
         .or_else(|| git(tool, args))
         .or_else(|| line(args).filter(|line| runs(line, args)))
 }
@@ -61,10 +66,12 @@ fn runs(line: &str, args: &Json<'_>) -> bool {
 }
 
 /// Code for an interpreter, as the interpreter would be given it by a shell.
-fn interpreted(name: &str, args: &Json<'_>) -> Option<String> {
+fn interpreted(tool: &str, name: &str, args: &Json<'_>) -> Option<String> {
+    // The server tells as well as the tool: `mcp__python-repl__submit`.
+    let tool = tool.to_ascii_lowercase().replace(['_', '-'], "");
     let of_name = INTERPRETERS
         .iter()
-        .find(|(word, _)| name.contains(word))
+        .find(|(word, _)| tool.contains(word))
         .map(|(_, interpreter)| *interpreter);
     let language = args.first_str(&["language", "lang", "kernel", "runtime"]);
     let code = args
@@ -92,7 +99,11 @@ pub(crate) fn script(interpreter: &str, code: &str) -> String {
         .iter()
         .find_map(|magic| code.trim_start().strip_prefix(magic))
     {
-        return shell.trim_start_matches(['\r', '\n']).to_owned();
+        // Behind the magic stand its options.
+        return shell
+            .split_once('\n')
+            .map_or("", |(_, shell)| shell)
+            .to_owned();
     }
     let mut end = interpreter.trim_end_matches('3').to_ascii_uppercase();
     while code.lines().any(|line| line.trim() == end) {
@@ -110,22 +121,40 @@ pub(crate) fn script(interpreter: &str, code: &str) -> String {
 
 /// A tool of a server for git: `git_show {repo_path, revision}` runs `git -C repo_path show revision`.
 fn git(tool: &str, args: &Json<'_>) -> Option<String> {
-    let last = tool.rsplit("__").next().unwrap_or(tool);
-    let last = last.rsplit(['.', '/', ':']).next().unwrap_or(last);
-    let verb = last
-        .strip_prefix("git_")
-        .or_else(|| last.strip_prefix("git-"))?;
-    let verb = verb.split(['_', ' ']).next().unwrap_or(verb);
+    let mut names = tool
+        .rsplit("__")
+        .flat_map(|part| part.rsplit(['.', '/', ':']));
+    let last = names.next()?;
+    let plain = |text: &str| text.to_ascii_lowercase().replace(['_', '-'], "");
+    let name = plain(last);
+    let server = names.next().is_some_and(|server| {
+        let server = plain(server);
+        server.starts_with("git") && !server.contains("hub") && !server.contains("lab")
+            || server.ends_with("git")
+    });
+    let rest = name
+        .strip_prefix("git")
+        .or_else(|| server.then_some(name.as_str()))?;
+    let verb = VERBS
+        .iter()
+        .filter(|verb| rest.starts_with(&plain(verb)))
+        .max_by_key(|verb| verb.len())?;
     let mut words = vec!["git".to_owned()];
-    if let Some(at) = args.first_str(&["repo_path", "repository_path", "cwd", "directory"]) {
+    if let Some(at) = args.first_str(PLACES) {
         words.extend(["-C".to_owned(), at.to_owned()]);
     }
-    words.push(verb.to_owned());
+    words.push((*verb).to_owned());
+    if rest == "diffstaged" || args.is_true("staged") || args.is_true("cached") {
+        words.push("--cached".to_owned());
+    }
     for (key, value) in args.members() {
         match (key.as_ref(), value) {
-            ("repo_path" | "repository_path" | "cwd" | "directory" | "message", _) => {}
+            (key, _) if PLACES.contains(&key) || key == "message" => {}
             ("max_count" | "limit" | "n", Json::Int(count)) => words.push(format!("-n{count}")),
             ("all", Json::Bool(true)) => words.push("--all".to_owned()),
+            ("branch_type", value) => {
+                words.extend((value.as_str() == Some("remote")).then(|| "-r".to_owned()));
+            }
             (_, Json::Arr(items)) => {
                 words.extend(items.iter().filter_map(Json::as_str).map(str::to_owned));
             }
