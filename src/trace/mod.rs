@@ -44,6 +44,7 @@ mod testing;
 mod text;
 mod tools;
 mod utf16;
+mod wrapped;
 mod zip;
 
 pub use formats::format_names;

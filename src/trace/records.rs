@@ -16,6 +16,7 @@ use super::mend::mend;
 use super::problem::Problem;
 use super::reader::{Cut, Reader, Span};
 use super::step::{Envelope, Place, Step, Steps, What};
+use super::wrapped::{self, Pieces};
 
 /// The start of a document, up to its first item.
 struct Head {
@@ -61,6 +62,10 @@ pub(crate) struct Records {
     late: Option<String>,
     /// The format is text, cut into lines.
     text: bool,
+    /// Of a line that a container's log holds in pieces, those that were met.
+    pieces: Pieces,
+    /// Where the last of them stands.
+    last_piece: Option<Span>,
 }
 
 /// Where the events go.
@@ -99,6 +104,8 @@ impl Records {
             told: false,
             late: None,
             text: false,
+            pieces: Pieces::default(),
+            last_piece: None,
         }
     }
 
@@ -191,6 +198,7 @@ impl Records {
     fn odd_record(&mut self, span: &Span, text: &str, out: &mut Out<'_>) {
         let problem = match span.cut {
             Cut::Line | Cut::Value => return self.value(span, text, out),
+            Cut::Text if is_coloured_record(text) => return self.unwrapped(span, text, out),
             Cut::Text if self.text_record(span, text, out) => return,
             Cut::Text if is_scalar(text) => Problem::BareScalar,
             Cut::Text => Problem::TextLine,
@@ -383,6 +391,13 @@ impl Records {
             self.number = self.number.saturating_add(1);
             return out.linker.problem(Problem::OwnReport, span.piece.line);
         }
+        if let Some(piece) = body.json().and_then(wrapped::log_line) {
+            self.last_piece = Some(span.clone());
+            if let Some(line) = self.pieces.add(piece) {
+                self.unwrapped(span, &line, out);
+            }
+            return;
+        }
         let chosen = self.detector.choose(body);
         match body.json().filter(|_| chosen.is_none()) {
             Some(document) if document::items(document).next().is_some() => {
@@ -394,6 +409,15 @@ impl Records {
                 }
             }
             _ => self.record_as(chosen, span, body, out),
+        }
+    }
+
+    /// A line of output that was taken out of another record, or out of its colours.
+    fn unwrapped(&mut self, span: &Span, line: &str, out: &mut Out<'_>) {
+        let plain = wrapped::without_colours(line);
+        match json::parse(&plain) {
+            Ok(value) => self.record(span, &Body::Json(value), out),
+            Err(_) => self.record(span, &Body::Text(Cow::Borrowed(line)), out),
         }
     }
 
@@ -450,6 +474,10 @@ impl Records {
 
     /// The file ends: every adapter says what it holds back, the current one last.
     pub(crate) fn end(&mut self, out: &mut Out<'_>) {
+        if let (Some(line), Some(span)) = (self.pieces.rest(), self.last_piece.take()) {
+            out.linker.problem(Problem::CutShort, span.piece.line);
+            self.unwrapped(&span, &line, out);
+        }
         let current = self.current;
         for index in self.found.clone() {
             if Some(index) != current {
@@ -519,6 +547,14 @@ fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
+    }
+}
+
+/// A record in JSON that a terminal or a printer coloured.
+fn is_coloured_record(text: &str) -> bool {
+    text.contains('\u{1b}') && {
+        let plain = wrapped::without_colours(text);
+        plain.trim_start().starts_with('{') && json::parse(&plain).is_ok()
     }
 }
 

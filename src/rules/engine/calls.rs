@@ -33,6 +33,12 @@ pub(super) const MAX_STEPS: usize = 1 << 20;
 /// Results of unclear commands that are kept in mind; the others are looked at for lines alone.
 const MAX_UNCLEAR: usize = 4_096;
 
+/// Results in front of their calls that are kept.
+const MAX_EARLY: usize = 64;
+
+/// Longest of them, in bytes.
+const MAX_EARLY_TEXT: usize = 256 << 10;
+
 /// Files that are remembered because the agent wrote them.
 const MAX_OWN_FILES: usize = 16_384;
 
@@ -322,6 +328,7 @@ impl Engine<'_> {
         self.mark(&text);
         self.mentions(event, &text);
         let Some(answers) = &event.answers else {
+            self.keep_early(event);
             return;
         };
         self.past.answered(answers.event, &text);
@@ -331,6 +338,26 @@ impl Engine<'_> {
             self.answered(earlier, event, &text, outcome);
         }
         self.jobs.learn(answers, &text, outcome);
+    }
+
+    /// Remembers a result that stands in front of its call: records can be out of order.
+    fn keep_early(&mut self, event: &Event) {
+        let Some(call) = &event.call else { return };
+        if self.early.len() < MAX_EARLY && event.text.len() <= MAX_EARLY_TEXT {
+            self.early.insert(call.clone(), event.clone());
+        }
+    }
+
+    /// Judges a call by its result that was met before it.
+    pub(super) fn answer_early(&mut self, event: &Event) {
+        if self.early.is_empty() {
+            return;
+        }
+        let early = event.call.as_ref().and_then(|call| self.early.remove(call));
+        if let Some(early) = early {
+            let text = plain(&early.text);
+            self.answered(event.id, &early, &text, early.outcome.unwrap_or_default());
+        }
     }
 
     /// A result, or a further one, of that call.

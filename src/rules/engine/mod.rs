@@ -142,6 +142,8 @@ pub struct Engine<'r> {
     own_files: BTreeSet<String>,
     calls: BTreeMap<EventId, Call>,
     jobs: Jobs,
+    /// Results whose calls were not met yet, by the ids of the calls.
+    early: BTreeMap<String, Event>,
     findings: Vec<Finding>,
     mentions: BTreeMap<usize, usize>,
     gave_up: BTreeMap<String, usize>,
@@ -226,6 +228,7 @@ impl<'r> Engine<'r> {
             root: None,
             calls: BTreeMap::new(),
             jobs: Jobs::default(),
+            early: BTreeMap::new(),
             findings: Vec::new(),
             mentions: BTreeMap::new(),
             gave_up: BTreeMap::new(),
@@ -300,8 +303,14 @@ impl EventSink for Engine<'_> {
                 self.mark(&text);
                 self.mentions(event, &text);
             }
-            Channel::Command => self.command(event),
-            Channel::ToolCall | Channel::Web | Channel::Edit => self.call(event),
+            Channel::Command => {
+                self.command(event);
+                self.answer_early(event);
+            }
+            Channel::ToolCall | Channel::Web | Channel::Edit => {
+                self.call(event);
+                self.answer_early(event);
+            }
             Channel::Output => self.output(event),
             Channel::Assistant | Channel::Reasoning | Channel::Result | Channel::Raw => {
                 self.text(event);

@@ -256,6 +256,16 @@ fn output_that_is_fetched_later_is_output_of_the_command() {
 }
 
 #[test]
+fn a_result_may_stand_in_front_of_its_call() {
+    for (id, stage) in [("c1", Stage::Obtained), ("c2", Stage::Attempted)] {
+        let mut run = Run::default();
+        run.add(Channel::Output, DIFF).call = Some("c1".to_owned());
+        run.add(Channel::Command, "gh pr diff 4711").call = Some(id.to_owned());
+        assert_eq!(run.finding("forge.own-pr-diff").stage, Some(stage));
+    }
+}
+
+#[test]
 fn a_call_without_a_result_says_so() {
     let mut run = Run::default();
     run.add(Channel::Command, "gh pr diff 4711");
