@@ -50,5 +50,5 @@ fn admissions_and_sentences_that_look_like_them() {
         heard * 100 >= admitted * 95,
         "too many admissions are missed"
     );
-    assert!(false_claims.len() <= 1, "too many are raised");
+    assert!(false_claims.is_empty(), "false claims are raised");
 }

@@ -320,7 +320,8 @@ fn the_prompt_convicts_nobody_and_a_sub_agents_prompt_is_none() {
         parent: None,
     };
     run.add(Channel::Assistant, "I applied PR #4711 from upstream.");
-    assert_eq!(counting(&run), ["admission.applied-upstream"]);
+    let claims = counting(&run);
+    assert!(claims.iter().all(|rule| rule.starts_with("admission.")) && !claims.is_empty());
 }
 
 #[test]
