@@ -46,6 +46,9 @@ fn admissions_and_sentences_that_look_like_them() {
     }
     println!("heard {heard} of {admitted}; missed:\n{}", deaf.join("\n"));
     println!("false: {}\n{}", false_claims.len(), false_claims.join("\n"));
-    assert!(heard * 100 >= admitted * 95, "too many admissions are missed");
+    assert!(
+        heard * 100 >= admitted * 95,
+        "too many admissions are missed"
+    );
     assert!(false_claims.len() <= 1, "too many are raised");
 }
