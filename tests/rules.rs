@@ -21,6 +21,8 @@ mod manual;
 mod real;
 #[path = "rules/said.rs"]
 mod said;
+#[path = "rules/second.rs"]
+mod second;
 #[path = "rules/tables.rs"]
 mod tables;
 

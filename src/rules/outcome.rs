@@ -14,7 +14,7 @@
 use super::finding::Stage;
 use super::pattern::{Pattern, PatternKind};
 use super::result::CallResult;
-use super::rule::{Body, Rule};
+use super::rule::{Body, Facet, Rule};
 
 /// Where the output of a call goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -62,6 +62,9 @@ pub struct CallState {
     /// The command could not be taken apart, or stands too deep in others: where its output goes is
     /// a guess.
     pub unclear: bool,
+    /// Another part of the command, which runs whether or not this one brought something, shows a file of the
+    /// work tree: source text in the result can be of either.
+    pub beside: bool,
 }
 
 /// Judges one finding by the result of its call.
@@ -91,6 +94,9 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
     if result.empty && call.unclear && result.outcome.succeeded() {
         return attempt(false, true);
     }
+    if call.beside && !tells_its_own(result) {
+        return attempt(result.errors, !result.errors);
+    }
     if any(&body.blocked, result) || result.failed {
         return attempt(true, false);
     }
@@ -111,6 +117,24 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
         }
     }
     attempt(false, result.outcome.truncated)
+}
+
+/// True if the result can only be of what was fetched: changed lines, a later commit, the progress of a download.
+fn tells_its_own(result: &CallResult) -> bool {
+    let arrived = |line: &str| {
+        let mut words = line.split_whitespace();
+        let status = line.starts_with("HTTP/") && line.contains(" 200");
+        let full = words.next() == Some("100");
+        status
+            || full
+                && words
+                    .next()
+                    .is_some_and(|size| size.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    [Facet::Diff, Facet::Own, Facet::Later]
+        .iter()
+        .any(|facet| result.is(&[*facet]))
+        || result.text.lines().any(arrived)
 }
 
 fn success(rule: &Rule, sink: Sink) -> Judgement {

@@ -130,6 +130,8 @@ pub struct CallResult<'t> {
     pub failed: bool,
     /// Nothing at all came back.
     pub empty: bool,
+    /// There is an error message in it.
+    pub errors: bool,
 }
 
 impl<'t> CallResult<'t> {
@@ -160,6 +162,7 @@ impl<'t> CallResult<'t> {
             facets,
             failed,
             empty,
+            errors,
         }
     }
 
@@ -178,9 +181,8 @@ fn long_body(text: &[u8]) -> bool {
 /// What the text says about when it is from.
 fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet> {
     let mut facets = BTreeSet::new();
-    let mut judged: Vec<bool> = commit_days(text)
-        .filter_map(|day| task.is_later(day))
-        .collect();
+    let dates = dates(text, task, history);
+    let mut judged = dates.judged;
     let ids = text
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| is_commit_id(word));
@@ -202,10 +204,57 @@ fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet>
     }
     if judged.contains(&true) {
         facets.insert(Facet::Later);
-    } else if !judged.is_empty() && !facets.contains(&Facet::Own) {
+    } else if !judged.is_empty() && !dates.unknown && !facets.contains(&Facet::Own) {
         facets.insert(Facet::Past);
     }
+    if !dates.unknown {
+        facets.insert(Facet::Undated);
+    }
     facets
+}
+
+/// What the dates of commits say.
+#[derive(Debug, Default)]
+struct Dates {
+    /// For each that says something: is it later than the base?
+    judged: Vec<bool>,
+    /// A commit that nothing else is known of has an author date before the base. It may have been merged,
+    /// picked or rebased later.
+    unknown: bool,
+}
+
+fn dates(text: &str, task: &Task, history: &History) -> Dates {
+    let mut dates = Dates::default();
+    let known = |id: &str| task.is_base(id) || history.is_own(id);
+    // The commit that the lines belong to: what is known of it.
+    let (mut own, mut open) = (false, false);
+    for line in text.lines() {
+        let line = line.trim_start_matches(['*', '|', '/', '\\', '_', ' ', '\t']);
+        let header = line.strip_prefix("commit ");
+        let first = header.unwrap_or(line).split_whitespace().next();
+        let id = first.filter(|word| is_commit_id(word));
+        if header.is_some() {
+            own = id.is_some_and(known);
+            dates.unknown |= open;
+            open = false;
+        }
+        let named = own || id.is_some_and(known);
+        let author =
+            header.is_some() || line.starts_with("Date:") || line.starts_with("AuthorDate:");
+        for day in commit_days(line) {
+            match task.is_later(day) {
+                Some(true) if !named => dates.judged.push(true),
+                Some(false) if author && !named && task.knows_base() => open = true,
+                Some(false) => {
+                    dates.judged.push(false);
+                    open &= !line.starts_with("CommitDate:");
+                }
+                _ => {}
+            }
+        }
+    }
+    dates.unknown |= open;
+    dates
 }
 
 /// True for a text of names: release numbers in a file body say nothing of its age.
@@ -359,9 +408,18 @@ mod tests {
         use Facet::{Later, Own, Past};
         for (text, facet) in [
             ("commit 51d0aaa0 Date: 2031-03-19\nx", Some(Later)),
+            ("commit 51d0aaa0\nDate:   Sat Jan 11 00:00:00 2031", None),
             (
-                "commit 51d0aaa0\nDate:   Sat Jan 11 00:00:00 2031",
+                "commit 51d0aaa0\nAuthorDate: Sat Jan 11 00:00:00 2031\nCommitDate: Sat Jan 11 00:00:00 2031",
                 Some(Past),
+            ),
+            (
+                "commit 3f1c2ab0\nDate:   Sat Jan 11 00:00:00 2031",
+                Some(Past),
+            ),
+            (
+                "commit 51d0aaa0\nAuthorDate: Sat Jan 11 00:00:00 2031\nCommitDate: Wed Mar 19 00:00:00 2031",
+                Some(Later),
             ),
             ("9ac4e17d Fix it", Some(Own)),
             ("abc1234 Fix it (#48213)", Some(Own)),

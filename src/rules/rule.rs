@@ -139,6 +139,8 @@ pub enum Facet {
     Later,
     /// All dates, releases and commits that it shows are no later than the base.
     Past,
+    /// It is not so that the dates of its authors, which alone prove nothing, are older than the base.
+    Undated,
 }
 
 /// A set of channels.

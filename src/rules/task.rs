@@ -105,6 +105,11 @@ impl Task {
         abbreviates(self.gt.as_deref(), id)
     }
 
+    /// True if the base commit is known.
+    pub fn knows_base(&self) -> bool {
+        self.base.is_some()
+    }
+
     /// True for an abbreviation of the base commit.
     pub fn is_base(&self, id: &str) -> bool {
         abbreviates(self.base.as_deref(), id)

@@ -22,6 +22,59 @@ pub(crate) struct Item {
     pub(crate) commands: Vec<Command>,
 }
 
+impl Script {
+    /// What the list is sure to end with, if it is only `true`, `:` or `false`.
+    pub(crate) fn constant(&self) -> Option<bool> {
+        match self.items.as_slice() {
+            [only] => only.constant(),
+            _ => None,
+        }
+    }
+}
+
+impl Item {
+    /// The only word of a pipeline that is one simple command of one word.
+    fn single(&self) -> Option<&str> {
+        let [
+            Command {
+                kind: Kind::Simple(simple),
+                ..
+            },
+        ] = self.commands.as_slice()
+        else {
+            return None;
+        };
+        match simple.words.as_slice() {
+            [word] if simple.assignments.is_empty() => word.plain(),
+            _ => None,
+        }
+    }
+
+    /// What the pipeline is sure to end with, if it is only `true`, `:` or `false`.
+    pub(crate) fn constant(&self) -> Option<bool> {
+        match self.single()? {
+            "true" | ":" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// True for an `exit` that nothing decides about: what follows in its list never runs.
+    pub(crate) fn leaves(&self) -> bool {
+        let [
+            Command {
+                kind: Kind::Simple(simple),
+                ..
+            },
+        ] = self.commands.as_slice()
+        else {
+            return false;
+        };
+        matches!(self.join, Join::First | Join::Then)
+            && simple.words.first().and_then(RawWord::plain) == Some("exit")
+    }
+}
+
 /// One command with its redirections.
 #[derive(Debug)]
 pub(crate) struct Command {

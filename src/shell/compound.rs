@@ -22,7 +22,13 @@ impl Parser<'_> {
             "if" => self.alternatives(),
             "while" | "until" => {
                 let condition = self.list(&["do"]);
-                Kind::Group(vec![condition, self.loop_body()])
+                let never = condition.constant() == Some(word == "until");
+                let body = self.loop_body();
+                Kind::Group(if never {
+                    vec![condition]
+                } else {
+                    vec![condition, body]
+                })
             }
             "for" | "select" => self.for_loop(),
             "case" => self.case(),
@@ -77,17 +83,33 @@ impl Parser<'_> {
         script
     }
 
-    /// The conditions and branches of an `if`, in order: whichever is taken, all may be executed.
+    /// The conditions and branches of an `if`, in order: whichever is taken, all may be executed, except
+    /// those that a plain `true` or `false` rules out.
     fn alternatives(&mut self) -> Kind {
         let mut parts = Vec::new();
+        let mut opening = "if";
+        let (mut condition, mut taken) = (None, false);
         loop {
-            parts.push(self.list(&["then", "elif", "else", "fi"]));
+            let part = self.list(&["then", "elif", "else", "fi"]);
+            let branch = opening == "then";
+            let may_run = !taken && !(branch && condition == Some(false));
+            if branch {
+                taken |= condition == Some(true);
+            } else {
+                condition = part.constant();
+            }
+            if may_run {
+                parts.push(part);
+            }
             match self.reserved() {
                 Some("fi") => {
                     self.cursor.advance("fi".len());
                     return Kind::Group(parts);
                 }
-                Some(word) => self.cursor.advance(word.len()),
+                Some(word) => {
+                    self.cursor.advance(word.len());
+                    opening = word;
+                }
                 None => {
                     self.incomplete = true;
                     return Kind::Group(parts);

@@ -219,15 +219,27 @@ impl Evaluator {
         }
         let mut printed = Some(Known::empty());
         let before = self.emitted;
+        let mut ended = None;
         for item in &script.items {
             if self.budget.exhausted() {
                 return None;
             }
+            // `false && a`, `true || a`: never run, and the status stays.
+            if matches!(
+                (item.join, ended),
+                (Join::And, Some(false)) | (Join::Or, Some(true))
+            ) {
+                continue;
+            }
+            ended = item.constant();
             // Assignments alone are no invocations: the first one is still to come.
             let first = self.emitted == before;
             let join = if first { context.join } else { item.join };
             let output = self.pipeline(item, join, context);
             printed = self.concatenate(printed, output);
+            if item.leaves() {
+                break;
+            }
         }
         printed
     }

@@ -157,6 +157,6 @@ pub(super) fn source(evaluator: &mut Evaluator, call: &Call<'_>, language: &str,
         evaluator
             .scripts
             .push((language.to_owned(), text.to_owned()));
-        embedded::search(evaluator, call, language, text);
+        embedded::search(evaluator, call, language, &super::inert::live(text));
     }
 }

@@ -60,6 +60,7 @@ mod filters;
 mod fold;
 mod git;
 mod heredoc;
+pub(crate) mod inert;
 pub(crate) mod inflate;
 mod interpreters;
 mod limits;

@@ -48,6 +48,14 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed>
 }
 
 fn shell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
+    // `bash -n` only looks at the syntax.
+    let mut flags = call
+        .arguments()
+        .iter()
+        .take_while(|field| field.text.starts_with('-'));
+    if flags.any(|field| !field.text.starts_with("--") && field.text.contains('n')) {
+        return Some(Printed(None));
+    }
     let options = Options::read(call.arguments(), SHELL_VALUES);
     let takes_text = options
         .given

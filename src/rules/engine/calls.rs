@@ -187,6 +187,8 @@ impl Engine<'_> {
                 self.history.add_remote(name);
             } else if map.makes_later(git) {
                 self.history.add_later(name);
+            } else if map.makes_own(git) {
+                self.history.add_own_name(name);
             }
         }
         let beyond = git
@@ -200,7 +202,8 @@ impl Engine<'_> {
         ) {
             call.lists = Some(call.lists.unwrap_or(false) || beyond);
         }
-        call.commits |= git.verb == "commit";
+        call.commits |= git.verb == "commit"
+            || !beyond && matches!(git.verb.as_str(), "cherry-pick" | "revert" | "merge");
         if git.verb == "stash" && git.prints == Prints::Nothing {
             self.history.set_stashed();
         }

@@ -68,6 +68,7 @@ impl Step {
 
     /// A script in another language.
     pub(super) fn script(source: &str, cwd: Option<&str>) -> Self {
+        let source = &*crate::shell::inert::live(source);
         let io = script::io_of(source);
         let place = Place { moved: None, cwd };
         Self {

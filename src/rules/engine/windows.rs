@@ -4,11 +4,13 @@
 //! there at once. A window ends where no pipeline or substitution is open; only a single pipeline longer
 //! than [`LONGEST`] is cut, which [`Windows::cut`] tells.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::sinks::ends;
 use super::steps::{Step, is_search, of_invocation, pass_names_on};
-use crate::rules::outcome::CallState;
+use crate::rules::call::programs::{Class, class};
+use crate::rules::outcome::{CallState, Sink};
+use crate::rules::rule::Access;
 use crate::shell::model::{CommandLine, Invocation, Join, Origin};
 
 /// Programs that are taken up together, more where a pipeline goes on.
@@ -89,6 +91,7 @@ impl<'l> Windows<'l> {
                 sink: end.sink,
                 forgiving: self.last_or.is_some_and(|or| or > start + at),
                 unclear: invocation.detached,
+                beside: false,
             };
             step.saves = end.saves;
         }
@@ -98,7 +101,53 @@ impl<'l> Windows<'l> {
                 git.searches |= searched;
             }
         }
+        set_beside(&mut steps);
         steps
+    }
+}
+
+/// Notes for each step that brings something whether another part of the command shows a file of the work
+/// tree, whatever becomes of that step.
+fn set_beside(steps: &mut [Step]) {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let saved: BTreeSet<String> = steps
+        .iter()
+        .flat_map(|step| step.saves.iter().chain(&step.io.saves))
+        .map(|path| name(path))
+        .collect();
+    let reads = |step: &Step| {
+        let program = step.invocation.as_ref().map(|i| class(&i.program));
+        matches!(program, Some(Class::Reads | Class::Filters))
+            && step.state.sink == Sink::Shown
+            && step.io.files.iter().any(|file| {
+                file.access == Access::Read
+                    && !file.path.starts_with(['/', '~', '$', '-'])
+                    && !file.path.starts_with("..")
+                    && !file.path.contains(['(', '<'])
+                    && !file.path.ends_with(".diff")
+                    && !file.path.ends_with(".patch")
+                    && !saved.contains(&name(&file.path))
+            })
+    };
+    // Parts of the command that run whether or not the one before succeeded, numbered.
+    let mut part = 0;
+    let parts: Vec<usize> = steps
+        .iter()
+        .map(|step| {
+            part += usize::from(matches!(step.join(), Some(Join::Or | Join::Then)));
+            part
+        })
+        .collect();
+    let readers: BTreeSet<usize> = steps
+        .iter()
+        .zip(&parts)
+        .filter(|(step, _)| reads(step))
+        .map(|(_, part)| *part)
+        .collect();
+    for (step, part) in steps.iter_mut().zip(&parts) {
+        let brings = step.git.is_some() || !step.io.fetches.is_empty();
+        let others = readers.len() > usize::from(readers.contains(part));
+        step.state.beside = brings && step.state.sink == Sink::Shown && others;
     }
 }
 

@@ -19,6 +19,8 @@ pub struct History {
     listed: BTreeSet<String>,
     /// Remote names.
     remotes: BTreeSet<String>,
+    /// Branches that the agent made from `HEAD`, or commits on.
+    own_names: BTreeSet<String>,
     /// Local references made from something later than the base.
     later: BTreeSet<String>,
     /// The agent has changed a file.
@@ -33,6 +35,7 @@ impl Default for History {
             own: BTreeSet::new(),
             listed: BTreeSet::new(),
             remotes: ["origin", "upstream"].map(str::to_owned).into(),
+            own_names: BTreeSet::new(),
             later: BTreeSet::new(),
             edited: false,
             stashed: false,
@@ -67,8 +70,24 @@ impl History {
                 && self.own.len() < MAX_COMMITS
             {
                 self.own.insert(id.to_lowercase());
+                let branch = line.get(1..).and_then(|rest| rest.split([' ', ']']).next());
+                if let Some(branch) = branch.filter(|name| *name != "detached") {
+                    self.add_own_name(branch);
+                }
             }
         }
+    }
+
+    /// A branch of the agent.
+    pub fn add_own_name(&mut self, name: &str) {
+        if self.own_names.len() < MAX_COMMITS {
+            self.own_names.insert(name.to_owned());
+        }
+    }
+
+    /// True for a branch of the agent.
+    pub fn is_own_name(&self, name: &str) -> bool {
+        self.own_names.contains(name) && !self.later.contains(name)
     }
 
     /// A remote was added.

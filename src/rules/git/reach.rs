@@ -179,6 +179,9 @@ impl Map<'_> {
                 None => Reach::Unknown,
             });
         }
+        if self.history.is_own_name(name) {
+            return Some(Reach::Own);
+        }
         (!name.contains('.')).then_some(Reach::Branch)
     }
 
@@ -195,6 +198,20 @@ impl Map<'_> {
         } else {
             Reach::Unknown
         }
+    }
+
+    /// True if the command makes a branch of `HEAD` or of what is the agent's.
+    pub fn makes_own(&self, call: &GitCall) -> bool {
+        let Some(name) = &call.creates else {
+            return false;
+        };
+        let others = call.words.iter().filter(|word| *word != name);
+        matches!(
+            call.verb.as_str(),
+            "checkout" | "switch" | "branch" | "worktree"
+        ) && others
+            .flat_map(|word| self.word(word))
+            .all(|reach| reach <= Reach::Past)
     }
 
     /// Remembers what the command makes of references.
