@@ -3,12 +3,14 @@
 //! A line is known by its text without white space. Lines of the GT and of the final patch are one set:
 //! an equal text is one line, whoever wrote it.
 
+use std::borrow::Cow;
+
 use foldhash::{HashMap, HashMapExt};
 
 use super::model::Inputs;
 use super::needles::{MIN_BYTES, NeedleId, Needles};
 use super::paths::{PathId, Paths};
-use crate::similarity::normalise::squeeze;
+use crate::similarity::normalise::squeezed;
 use crate::trace::event::EventId;
 
 /// A line of that many characters is evidence of a showing by itself.
@@ -84,11 +86,13 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Merges the lines of GT and patch and prepares the search.
-    pub(super) fn new(inputs: &Inputs<'_>, paths: &mut Paths) -> Self {
-        let mut texts: Vec<String> = Vec::new();
-        let mut by_text: HashMap<String, NeedleId> = HashMap::new();
+    pub(super) fn new<'i>(inputs: &Inputs<'i>, paths: &mut Paths) -> Self {
+        let mut texts: Vec<Cow<'i, str>> = Vec::new();
+        let mut by_text: HashMap<Cow<'i, str>, NeedleId> =
+            HashMap::with_capacity(inputs.lines.len());
         let mut out = Self::default();
-        let mut add = |text: String, all: &mut Vec<Line>| -> Option<NeedleId> {
+        let mut add = |text: &'i str, all: &mut Vec<Line>| -> Option<NeedleId> {
+            let text = squeezed(text);
             if text.len() < MIN_BYTES {
                 return None;
             }
@@ -108,7 +112,7 @@ impl Lines {
         };
         let gt_files: Vec<PathId> = inputs.gt_paths.iter().map(|p| paths.add(p)).collect();
         for (index, line) in (0u32..).zip(inputs.lines) {
-            let Some(id) = add(squeeze(&line.squeezed), &mut out.all) else {
+            let Some(id) = add(&line.squeezed, &mut out.all) else {
                 out.unsearched += 1;
                 continue;
             };
@@ -122,7 +126,7 @@ impl Lines {
         for file in inputs.patch {
             let path = paths.add(&file.path);
             let ids = file.lines.iter().map(|line| {
-                let id = add(squeeze(&line.text), &mut out.all)?;
+                let id = add(&line.text, &mut out.all)?;
                 let known = out.all.get_mut(id as usize)?;
                 known.in_patch = true;
                 known.starter |= line.starter;
@@ -133,7 +137,7 @@ impl Lines {
             });
             out.patch.push(ids.collect());
         }
-        out.needles = Needles::new(texts.iter().map(String::as_str));
+        out.needles = Needles::new(texts.iter().map(Cow::as_ref));
         out.drop_unsearched();
         out
     }

@@ -48,7 +48,21 @@ struct Needle {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     id: NeedleId,
-    at: usize,
+    /// Below [`MAX_COMPARED`].
+    at: u32,
+}
+
+/// The lines of one window: nearly always one, which takes no memory of its own.
+#[derive(Debug)]
+struct Entries {
+    first: Entry,
+    more: Vec<Entry>,
+}
+
+impl Entries {
+    fn len(&self) -> usize {
+        1 + self.more.len()
+    }
 }
 
 /// The lines to be found, compiled.
@@ -62,7 +76,7 @@ pub(super) struct Needles {
     /// 64 minus the number of bits of a filter index.
     shift: u32,
     /// Lines by window.
-    by_window: HashMap<u64, Vec<Entry>>,
+    by_window: HashMap<u64, Entries>,
     skipped: Vec<NeedleId>,
 }
 
@@ -116,7 +130,10 @@ impl Needles {
         let Some(window_start) = end.checked_sub(WINDOW) else {
             return;
         };
-        for entry in self.by_window.get(&window).into_iter().flatten() {
+        let Some(Entries { first, more }) = self.by_window.get(&window) else {
+            return;
+        };
+        for entry in std::iter::once(first).chain(more) {
             if self.stands_at(*entry, text, window_start) {
                 hit(entry.id);
             }
@@ -129,7 +146,7 @@ impl Needles {
             return false;
         };
         window_start
-            .checked_sub(entry.at)
+            .checked_sub(entry.at as usize)
             .and_then(|start| text.get(start..start + needle.len))
             .is_some_and(|found| Some(found) == self.bytes(needle))
     }
@@ -148,16 +165,11 @@ impl Needles {
                 }
             }
         }
-        let count =
-            |window: &u64| u32::from(shared.get(sketch_slot(*window)).copied().unwrap_or(0));
-        let mut by_window: HashMap<u64, Vec<Entry>> = HashMap::new();
+        let count = |window: u64| u32::from(shared.get(sketch_slot(window)).copied().unwrap_or(0));
+        let mut by_window: HashMap<u64, Entries> =
+            HashMap::with_capacity(self.needles.len() * STRIDE);
         for (id, needle) in (0..).zip(&self.needles) {
-            let all: Vec<u64> = windows(self.bytes(needle).unwrap_or_default()).collect();
-            let Some((at, chosen)) = all
-                .windows(STRIDE)
-                .enumerate()
-                .min_by_key(|(_, w)| w.iter().map(count).sum::<u32>())
-            else {
+            let Some((at, chosen)) = rarest(self.bytes(needle).unwrap_or_default(), count) else {
                 continue;
             };
             let full = |w: &u64| by_window.get(w).is_some_and(|e| e.len() >= MAX_PER_WINDOW);
@@ -165,11 +177,15 @@ impl Needles {
                 self.skipped.push(id);
                 continue;
             }
-            for (offset, window) in (at..).zip(chosen) {
+            for (at, window) in (at..).zip(chosen) {
+                let entry = Entry { id, at };
                 by_window
-                    .entry(*window)
-                    .or_default()
-                    .push(Entry { id, at: offset });
+                    .entry(window)
+                    .and_modify(|entries| entries.more.push(entry))
+                    .or_insert(Entries {
+                        first: entry,
+                        more: Vec::new(),
+                    });
             }
         }
         self.by_window = by_window;
@@ -200,14 +216,31 @@ fn sketch_slot(window: u64) -> usize {
     (hash(window) >> (64 - SKETCH_SLOTS.trailing_zeros())) as usize
 }
 
+/// The neighbouring windows of a text that are counted least, the first of equals, and where they begin.
+fn rarest(bytes: &[u8], count: impl Fn(u64) -> u32) -> Option<(u32, [u64; STRIDE])> {
+    let mut all = windows(bytes);
+    let mut before = all.next()?;
+    let mut count_before = count(before);
+    let mut best: Option<(u32, u32, [u64; STRIDE])> = None;
+    for (at, window) in (0u32..).zip(all) {
+        let here = count(window);
+        let sum = count_before + here;
+        if best.is_none_or(|(least, ..)| sum < least) {
+            best = Some((sum, at, [before, window]));
+        }
+        (before, count_before) = (window, here);
+    }
+    best.map(|(_, at, chosen)| (at, chosen))
+}
+
 /// The windows of a text at all its offsets, in the byte order in which the scan builds them.
 fn windows(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
-    bytes.windows(WINDOW).map(|window| {
-        window
-            .iter()
-            .rev()
-            .fold(0, |value, byte| value << 8 | u64::from(*byte))
-    })
+    let mut register = 0u64;
+    let registers = bytes.iter().map(move |byte| {
+        register = register >> 8 | u64::from(*byte) << 56;
+        register >> (64 - 8 * WINDOW)
+    });
+    registers.skip(WINDOW - 1)
 }
 
 #[cfg(test)]

@@ -173,15 +173,19 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet.
-    pub fn new(reference: &Reference<'_>) -> Self {
+    /// Nothing yet. `empty` says that nothing will come.
+    pub fn new(reference: &Reference<'_>, empty: bool) -> Self {
         let sequences: Vec<Vec<u32>> = reference.files.iter().map(|f| f.lines.clone()).collect();
         Self {
             lines: vec![0; reference.lines.len()],
             grams: vec![false; reference.grams.len()],
             shapes: vec![false; reference.shapes.len()],
             blocks: vec![false; reference.block_count()],
-            runs: Runs::new(&sequences),
+            runs: if empty {
+                Runs::of_nothing(&sequences)
+            } else {
+                Runs::new(&sequences)
+            },
             remarks: HashSet::new(),
         }
     }

@@ -67,7 +67,17 @@ pub fn strip<'a>(syntax: &Syntax, lines: &[&'a str]) -> Vec<Stripped<'a>> {
             });
             continue;
         };
+        // Most lines have neither comment nor string.
+        if !in_block && rest.len() == line.len() && !line.bytes().any(|byte| specials.has(byte)) {
+            after_comment = after_comment && line.trim().is_empty();
+            out.push(Stripped {
+                code: (*line).into(),
+                by_state: false,
+            });
+            continue;
+        }
         let mut scanner = Scanner::new(syntax, &specials, rest);
+        scanner.out.reserve(rest.len());
         let real = closes.get(index + 1).copied().unwrap_or(false);
         let end = scanner.strip(in_block, real);
         let nothing_left = scanner.out.trim().is_empty();
@@ -316,10 +326,10 @@ impl<'a> Scanner<'a> {
         }
         // Python's tripled quotes: up to the next three, or to the end of the line.
         if matches!(quote, '"' | '\'') {
-            let tripled: String = std::iter::repeat_n(quote, 3).collect();
-            if let Some(inner) = self.rest.strip_prefix(tripled.as_str()) {
+            let tripled = if quote == '"' { "\"\"\"" } else { "'''" };
+            if let Some(inner) = self.rest.strip_prefix(tripled) {
                 return inner
-                    .find(&tripled)
+                    .find(tripled)
                     .map_or(self.rest.len(), |at| at + 2 * tripled.len());
             }
         }

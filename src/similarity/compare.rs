@@ -14,6 +14,7 @@ use super::generated::{FileSource, GeneratedFiles, GeneratedPaths};
 use super::model::{DistinctiveLine, Ratio, Similarity};
 use super::new_paths::{self, NewPath};
 use super::pairing::{self, GtName, PatchName};
+use super::prepare::prepare;
 use super::reference::Reference;
 use super::remarks::Remark;
 use super::scope;
@@ -80,7 +81,8 @@ pub struct Comparison {
 pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
     let mut notes = Vec::new();
     let scopes = scope::decide(inputs, &mut notes);
-    let reference = Reference::new(inputs, &scopes, &mut notes);
+    let prepared: Vec<_> = inputs.gt.files.iter().map(prepare).collect();
+    let reference = Reference::new(inputs, &scopes, &prepared, &mut notes);
     let files = inputs.patch.map(candidates).unwrap_or_default();
     let (mut tally, partners) = read_patch(&reference, &files, &mut notes);
     let remarks = std::mem::take(&mut tally.remarks);
@@ -123,7 +125,7 @@ fn read_patch(
     let names: Vec<PatchName> = files.iter().map(|f| f.name.clone()).collect();
     let partners = pairing::by_name(&gt_names, &names);
     let taken: HashSet<usize> = partners.iter().flatten().copied().collect();
-    let mut tally = Tally::new(reference);
+    let mut tally = Tally::new(reference, files.is_empty());
     let index = ContentIndex::new(reference);
     let mut shared = pairing::Shared::new();
     let mut lookalikes = vec![0; gt_names.len()];

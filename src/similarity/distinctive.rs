@@ -21,11 +21,11 @@ pub const LONG_CHARS: usize = 16;
 /// True for a line that says nothing, by itself: too short, no letter, on the stop list, or part of
 /// a licence text. `text` is comparison text.
 pub fn is_trivial(text: &str) -> bool {
-    if text.chars().nth(MIN_CHARS - 1).is_none() || !text.chars().any(char::is_alphabetic) {
+    if !has_chars(text, MIN_CHARS) || !text.chars().any(char::is_alphabetic) {
         return true;
     }
     let lower = text.to_lowercase();
-    TRIVIAL.lines.contains(&lower)
+    lower.len() <= TRIVIAL.longest && TRIVIAL.lines.contains(&lower)
         || TRIVIAL
             .licence
             .as_ref()
@@ -34,7 +34,13 @@ pub fn is_trivial(text: &str) -> bool {
 
 /// True for a line long enough to count for exposure.
 pub fn is_long(text: &str) -> bool {
-    text.chars().nth(LONG_CHARS - 1).is_some()
+    has_chars(text, LONG_CHARS)
+}
+
+/// At least so many characters.
+fn has_chars(text: &str, count: usize) -> bool {
+    // A character has four bytes at most.
+    text.len() >= count && (text.len() >= count * 4 || text.chars().nth(count - 1).is_some())
 }
 
 /// The text of a prompt, ready for look-ups.
@@ -82,6 +88,8 @@ struct TrivialFile {
 #[derive(Default)]
 struct Trivial {
     lines: BTreeSet<String>,
+    /// Bytes of the longest of them.
+    longest: usize,
     licence: Option<aho_corasick::AhoCorasick>,
 }
 
@@ -89,6 +97,7 @@ struct Trivial {
 static TRIVIAL: LazyLock<Trivial> = LazyLock::new(|| {
     toml::from_str::<TrivialFile>(include_str!("data/trivial.toml"))
         .map(|file| Trivial {
+            longest: file.lines.iter().map(String::len).max().unwrap_or(0),
             lines: file.lines,
             licence: aho_corasick::AhoCorasick::new(file.licence).ok(),
         })

@@ -37,7 +37,8 @@ pub fn tokens(line: &str) -> Tokens<'_> {
     }
 }
 
-const QUOTES: [char; 3] = ['"', '\'', '`'];
+/// What strings are put between.
+pub const QUOTES: [char; 3] = ['"', '\'', '`'];
 
 /// Iterator made by [`tokens`].
 #[derive(Debug, Clone)]
@@ -62,7 +63,20 @@ impl<'a> Tokens<'a> {
     }
 
     fn take_while(&mut self, more: impl Fn(char) -> bool) -> &'a str {
-        let length = self.rest.find(|c| !more(c)).unwrap_or(self.rest.len());
+        let ascii = |byte: &u8| byte.is_ascii() && more(char::from(*byte));
+        let bytes = self.rest.as_bytes();
+        let length = bytes.iter().position(|byte| !ascii(byte));
+        let length = match length {
+            // The rest of the run may go on in another script.
+            Some(at) if !bytes.get(at).is_some_and(u8::is_ascii) => {
+                self.rest.find(|c| !more(c)).unwrap_or(self.rest.len())
+            }
+            Some(at) => at,
+            None => self.rest.len(),
+        };
+        if length == 0 {
+            return "";
+        }
         self.take(length)
     }
 

@@ -19,11 +19,23 @@ use super::confusables;
 pub fn squeeze(text: &str) -> String {
     if text.is_ascii() {
         let mut out = Vec::with_capacity(text.len());
-        out.extend(text.bytes().filter(u8::is_ascii_graphic));
+        // Most white space is between a few words: whole words at once.
+        for word in text.as_bytes().split(|byte| !byte.is_ascii_graphic()) {
+            out.extend_from_slice(word);
+        }
         // ASCII is UTF-8, so nothing is ever lost here.
         return String::from_utf8(out).unwrap_or_default();
     }
     folded(text).filter(|c| !c.is_whitespace()).collect()
+}
+
+/// [`squeeze`] of a text that is squeezed already, most of the time.
+pub fn squeezed(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(squeeze(text))
+    }
 }
 
 /// Applies NFKC, removes invisible format characters and folds look-alikes; white space stays, as
@@ -106,6 +118,7 @@ mod tests {
             let long: String = folded(&text).map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
             prop_assert_eq!(fold(&text), long.as_str());
             prop_assert_eq!(squeeze(&text), long.replace(' ', ""));
+            prop_assert_eq!(squeezed(&text), squeeze(&text));
             let tabs = text.replace(|c: char| c.is_ascii_control(), "\t");
             prop_assert_eq!(fold(&tabs), tabs.replace('\t', " "));
         }

@@ -12,7 +12,7 @@ use super::hunks;
 use super::model::DistinctiveLine;
 use super::normalise::fold;
 use super::pairing::GtName;
-use super::prepare::{PreparedLine, prepare, raw_text, squeezed_raw};
+use super::prepare::{PreparedLine, raw_text, squeezed_raw};
 use super::prose::is_prose;
 use super::remarks::Remarks;
 use super::scope::FileScope;
@@ -32,6 +32,8 @@ pub struct LineInfo<'a> {
     /// prose, code before tests.
     first: (u8, usize, u32),
     line: &'a Line,
+    /// The comparison text.
+    text: &'a str,
 }
 
 impl LineInfo<'_> {
@@ -68,7 +70,7 @@ pub struct GtFile<'a> {
 /// The GT.
 pub struct Reference<'a> {
     /// Numbers of the comparison texts.
-    numbers: HashMap<String, u32>,
+    numbers: HashMap<&'a str, u32>,
     /// What is known of each.
     pub lines: Vec<LineInfo<'a>>,
     /// Its files, in its order.
@@ -87,7 +89,13 @@ pub struct Reference<'a> {
 
 impl<'a> Reference<'a> {
     /// Reads the GT and finds its distinctive lines. Says in `notes` what was left out.
-    pub fn new(inputs: &CompareInputs<'a>, scopes: &[FileScope], notes: &mut Vec<String>) -> Self {
+    /// `prepared` are the hunks of its files.
+    pub fn new(
+        inputs: &CompareInputs<'a>,
+        scopes: &[FileScope],
+        prepared: &'a [Vec<Vec<PreparedLine<'a>>>],
+        notes: &mut Vec<String>,
+    ) -> Self {
         let mut reference = Self {
             numbers: HashMap::new(),
             lines: Vec::new(),
@@ -98,21 +106,19 @@ impl<'a> Reference<'a> {
             remarks: Remarks::default(),
             blocks: HashMap::new(),
         };
-        let prepared: Vec<Vec<Vec<PreparedLine<'a>>>> =
-            inputs.gt.files.iter().map(prepare).collect();
-        for ((patch, scope), hunks) in inputs.gt.files.iter().zip(scopes).zip(&prepared) {
+        for ((patch, scope), hunks) in inputs.gt.files.iter().zip(scopes).zip(prepared) {
             reference.add_file(patch, scope, hunks);
         }
-        for (index, (scope, hunks)) in scopes.iter().zip(&prepared).enumerate() {
+        for (index, (scope, hunks)) in scopes.iter().zip(prepared).enumerate() {
             if scope.hand_written {
                 reference.remarks.add(index, hunks);
             }
         }
-        reference.mark_distinctive(inputs, &prepared, notes);
+        reference.mark_distinctive(inputs, prepared, notes);
         for (index, hunks) in prepared.iter().enumerate() {
             reference.finish_file(index, hunks);
         }
-        for hunks in &prepared {
+        for hunks in prepared {
             let old_side = hunks
                 .iter()
                 .flatten()
@@ -164,7 +170,7 @@ impl<'a> Reference<'a> {
         &mut self,
         patch: &'a FilePatch,
         scope: &FileScope,
-        hunks: &[Vec<PreparedLine<'a>>],
+        hunks: &'a [Vec<PreparedLine<'a>>],
     ) {
         let path = patch.path().to_str_lossy().into_owned();
         let index = self.files.len();
@@ -174,10 +180,7 @@ impl<'a> Reference<'a> {
         let mut lines = Vec::new();
         for line in added_code(hunks) {
             let fresh = self.lines.len() as u32;
-            let number = match self.numbers.get(&line.text) {
-                Some(number) => *number,
-                None => *self.numbers.entry(line.text.clone()).or_insert(fresh),
-            };
+            let number = *self.numbers.entry(&line.text).or_insert(fresh);
             let here = (rank, index, line.number);
             if number == fresh {
                 self.lines.push(LineInfo {
@@ -186,6 +189,7 @@ impl<'a> Reference<'a> {
                     count: 0,
                     first: here,
                     line: line.line,
+                    text: &line.text,
                 });
             }
             if let Some(info) = self.lines.get_mut(number as usize) {
@@ -235,22 +239,28 @@ impl<'a> Reference<'a> {
             .filter_map(|line| self.number(&line.text))
             .collect();
         let prompt = inputs.prompt.map(PromptText::new);
+        let ask = !inputs.starter.is_absent();
         let mut in_prompt = 0;
-        let mut asked: Vec<(String, u32)> = Vec::new();
-        for (text, number) in &self.numbers {
-            if known.contains(number) || is_trivial(text) {
+        let mut asked: Vec<(Cow<'_, str>, u32)> = Vec::new();
+        for (number, info) in (0u32..).zip(&self.lines) {
+            if known.contains(&number) || is_trivial(info.text) {
                 continue;
             }
-            if prompt.as_ref().is_some_and(|prompt| prompt.contains(text)) {
+            if prompt
+                .as_ref()
+                .is_some_and(|prompt| prompt.contains(info.text))
+            {
                 in_prompt += 1;
-                known.insert(*number);
+                known.insert(number);
                 continue;
             }
-            asked.push((text.clone(), *number));
+            asked.push((Cow::Borrowed(info.text), number));
             // The starter is read without knowledge of comments: ask for the line with them, too.
-            let raw = self.info(*number).map(|info| squeezed_raw(info.line));
-            if let Some(raw) = raw.filter(|raw| raw != text) {
-                asked.push((raw, *number));
+            if ask {
+                let raw = squeezed_raw(info.line);
+                if raw != info.text {
+                    asked.push((Cow::Owned(raw), number));
+                }
             }
         }
         if in_prompt > 0 {
@@ -259,18 +269,22 @@ impl<'a> Reference<'a> {
             ));
         }
         self.remarks.subtract(prepared, prompt.as_ref());
-        asked.sort_unstable();
-        let mut queries: BTreeSet<String> = asked.iter().map(|(text, _)| text.clone()).collect();
-        queries.extend(self.remarks.queries());
+        let mut queries = BTreeSet::new();
+        if ask {
+            asked.sort_unstable();
+            let texts = asked.iter().map(|(text, _)| text.clone().into_owned());
+            queries = texts.collect();
+            queries.extend(self.remarks.queries());
+        }
         let answer = inputs.starter.known(&queries);
         self.remarks.settle(&answer.found);
         notes.extend(answer.notes);
         for text in &answer.found {
-            let first = asked.partition_point(|(asked, _)| asked < text);
+            let first = asked.partition_point(|(asked, _)| asked.as_ref() < text.as_str());
             let same = asked
                 .iter()
                 .skip(first)
-                .take_while(|(asked, _)| asked == text);
+                .take_while(|(asked, _)| asked.as_ref() == text.as_str());
             known.extend(same.map(|(_, number)| *number));
         }
         for (_, number) in &asked {
@@ -282,19 +296,31 @@ impl<'a> Reference<'a> {
 
     /// Third pass: what depends on the distinctive lines.
     fn finish_file(&mut self, index: usize, hunks: &[Vec<PreparedLine<'a>>]) {
-        let own = |line: &PreparedLine<'_>| {
-            self.numbers
-                .get(&line.text)
-                .and_then(|number| self.lines.get(*number as usize))
-                .is_some_and(|info| info.distinctive)
-        };
-        let flagged: Vec<(&str, bool)> = added_code(hunks)
-            .map(|line| (line.code.as_str(), own(line)))
+        let mut numbers = self
+            .files
+            .get(index)
+            .map_or(&[][..], |file| file.lines.as_slice())
+            .iter();
+        // Of each line of each hunk, whether it is distinctive.
+        let own: Vec<Vec<bool>> = hunks
+            .iter()
+            .map(|hunk| {
+                let own = |line: &PreparedLine<'_>| {
+                    let number = is_added_code(line).then(|| numbers.next()).flatten();
+                    number
+                        .and_then(|number| self.lines.get(*number as usize))
+                        .is_some_and(|info| info.distinctive)
+                };
+                hunk.iter().map(own).collect()
+            })
             .collect();
+        let mut flagged: Vec<(&str, bool)> = Vec::new();
         let mut blocks = Vec::new();
-        for hunk in hunks {
+        for (hunk, own) in hunks.iter().zip(&own) {
+            let added = hunk.iter().zip(own).filter(|(line, _)| is_added_code(line));
+            flagged.extend(added.map(|(line, own)| (line.code.as_str(), *own)));
             for block in hunks::blocks(hunk) {
-                if block.added.iter().any(|at| hunk.get(*at).is_some_and(own)) {
+                if block.added.iter().any(|at| own.get(*at) == Some(&true)) {
                     let fresh = self.blocks.len() as u32;
                     blocks.push(*self.blocks.entry(block.key).or_insert(fresh));
                 }
@@ -317,34 +343,36 @@ impl<'a> Reference<'a> {
 
     /// How many distinctive lines of hand-written files count for exposure.
     pub fn long_lines(&self) -> u64 {
-        let counted = self.numbers.iter().filter(|(text, number)| {
-            self.info(**number)
-                .is_some_and(|info| info.distinctive && info.hand_written && is_long(text))
-        });
+        let counted = self
+            .lines
+            .iter()
+            .filter(|info| info.distinctive && info.hand_written && is_long(info.text));
         counted.count() as u64
     }
 
     /// The distinctive lines of the hand-written files, in the order of the GT. `shared` says of a
     /// line's number whether the patch has it.
     pub fn distinctive_lines(&self, shared: impl Fn(u32) -> bool) -> Vec<DistinctiveLine> {
-        let mut lines: Vec<DistinctiveLine> = self
-            .numbers
+        let prose: Vec<bool> = self
+            .files
             .iter()
-            .filter_map(|(text, number)| {
-                let info = self.info(*number)?;
+            .map(|file| is_prose(&file.name.path))
+            .collect();
+        let told = (0u32..)
+            .zip(&self.lines)
+            .filter(|(_, info)| info.distinctive && info.hand_written);
+        let mut lines: Vec<DistinctiveLine> = told
+            .map(|(number, info)| {
                 let (_, file, gt_line) = info.first;
-                (info.distinctive && info.hand_written).then(|| DistinctiveLine {
+                DistinctiveLine {
                     file,
                     gt_line,
-                    squeezed: text.clone(),
+                    squeezed: info.text.to_owned(),
                     raw: raw_text(info.line).into_owned(),
-                    long: is_long(text),
-                    shared: shared(*number),
-                    prose: self
-                        .files
-                        .get(file)
-                        .is_some_and(|file| is_prose(&file.name.path)),
-                })
+                    long: is_long(info.text),
+                    shared: shared(number),
+                    prose: prose.get(file).copied().unwrap_or(false),
+                }
             })
             .collect();
         lines.sort_by(|a, b| {
@@ -358,8 +386,9 @@ impl<'a> Reference<'a> {
 pub fn added_code<'h, 'a>(
     hunks: &'h [Vec<PreparedLine<'a>>],
 ) -> impl Iterator<Item = &'h PreparedLine<'a>> {
-    hunks
-        .iter()
-        .flatten()
-        .filter(|line| line.kind() == LineKind::Added && !line.text.is_empty())
+    hunks.iter().flatten().filter(|line| is_added_code(line))
+}
+
+fn is_added_code(line: &PreparedLine<'_>) -> bool {
+    line.kind() == LineKind::Added && !line.text.is_empty()
 }

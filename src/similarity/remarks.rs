@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::distinctive::{LONG_CHARS, PromptText, is_trivial};
-use super::lexer::{TokenKind, tokens};
+use super::lexer::{QUOTES, TokenKind, tokens};
 use super::normalise::squeeze;
 use super::prepare::{PreparedLine, raw_text};
 use crate::patch::model::LineKind;
@@ -129,6 +129,10 @@ fn keys(line: &PreparedLine<'_>) -> Vec<(String, bool)> {
         } else {
             Vec::new()
         };
+    }
+    // Most lines have no string at all.
+    if !line.code.contains(QUOTES) {
+        return Vec::new();
     }
     tokens(&line.code)
         .filter(|token| {

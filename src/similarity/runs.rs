@@ -24,9 +24,35 @@ struct State {
     length: u32,
     /// State of the longest suffix that also occurs elsewhere.
     link: usize,
-    next: BTreeMap<u32, usize>,
+    next: Next,
     /// Longest sequence of the patch that led here.
     seen: u32,
+}
+
+/// The states that lines lead to. Nearly all states have one: a line has one line that follows.
+#[derive(Debug, Clone, Default)]
+struct Next {
+    first: Option<(u32, usize)>,
+    more: BTreeMap<u32, usize>,
+}
+
+impl Next {
+    fn get(&self, line: u32) -> Option<usize> {
+        match self.first {
+            Some((first, state)) if first == line => Some(state),
+            _ => self.more.get(&line).copied(),
+        }
+    }
+
+    fn insert(&mut self, line: u32, state: usize) {
+        match &mut self.first {
+            Some((first, old)) if *first == line => *old = state,
+            Some(_) => {
+                self.more.insert(line, state);
+            }
+            None => self.first = Some((line, state)),
+        }
+    }
 }
 
 /// The GT's line sequences, to read a patch against.
@@ -69,8 +95,15 @@ impl Runs {
         runs
     }
 
+    /// For a patch of which nothing will be read: no run is found in these lines.
+    pub fn of_nothing(files: &[Vec<u32>]) -> Self {
+        let mut runs = Self::new(&[]);
+        runs.files = files.iter().map(|file| vec![ROOT; file.len()]).collect();
+        runs
+    }
+
     fn next(&self, state: usize, line: u32) -> Option<usize> {
-        self.states.get(state)?.next.get(&line).copied()
+        self.states.get(state)?.next.get(line)
     }
 
     fn length(&self, state: usize) -> u32 {
@@ -100,7 +133,7 @@ impl Runs {
         });
         let mut state = last;
         while let Some(here) = self.states.get_mut(state)
-            && !here.next.contains_key(&line)
+            && here.next.get(line).is_none()
         {
             here.next.insert(line, new);
             state = here.link;
@@ -132,7 +165,7 @@ impl Runs {
         });
         self.set_link(known, clone);
         while let Some(here) = self.states.get_mut(state)
-            && here.next.get(&line) == Some(&known)
+            && here.next.get(line) == Some(known)
         {
             here.next.insert(line, clone);
             state = here.link;
@@ -275,6 +308,8 @@ mod tests {
         assert!(!covered[0] && covered[2] && covered[8] && !covered[9]);
         assert_eq!(run(&gt, &[]).longest(0), 0);
         assert_eq!(lengths.longest(7), 0);
+        let nothing = Runs::of_nothing(&gt).finish();
+        assert_eq!(nothing, run(&gt, &[]));
     }
 
     proptest! {

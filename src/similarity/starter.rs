@@ -23,6 +23,11 @@ pub trait Starter {
     ///
     /// Unreadable parts never fail the look-up; they are named in [`StarterAnswer::notes`].
     fn known(&self, queries: &BTreeSet<String>) -> StarterAnswer;
+
+    /// There is no tree: nothing need be asked, since nothing is ever found.
+    fn is_absent(&self) -> bool {
+        false
+    }
 }
 
 /// What a look-up found and what it read.
@@ -43,6 +48,10 @@ pub struct StarterAnswer {
 pub struct NoStarter;
 
 impl Starter for NoStarter {
+    fn is_absent(&self) -> bool {
+        true
+    }
+
     fn known(&self, _queries: &BTreeSet<String>) -> StarterAnswer {
         StarterAnswer {
             notes: vec![

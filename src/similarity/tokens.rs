@@ -184,14 +184,14 @@ impl Grams {
             .count();
         let entering = tokens.own.iter().skip(self.length - 1);
         let leaving = tokens.own.iter();
-        let windows = tokens.numbers.windows(self.length);
-        for ((window, enters), leaves) in windows.zip(entering).zip(leaving) {
+        let hashes = hashes(&tokens.numbers, self.length);
+        for ((hash, enters), leaves) in hashes.zip(entering).zip(leaving) {
             own += usize::from(*enters);
             let counted = own;
             own -= usize::from(*leaves);
             if counted * 2 > self.length {
                 let fresh = self.known.len() as u32;
-                let number = *self.windows.entry(hash(window)).or_insert(fresh);
+                let number = *self.windows.entry(hash).or_insert(fresh);
                 if number == fresh {
                     self.known.push(false);
                 }
@@ -217,8 +217,8 @@ impl Grams {
         let mut found: Vec<u32> = tokens
             .numbers
             .split(|token| *token == FOREIGN)
-            .flat_map(|known| known.windows(self.length))
-            .filter_map(|window| self.windows.get(&hash(window)).copied())
+            .flat_map(|known| hashes(known, self.length))
+            .filter_map(|hash| self.windows.get(&hash).copied())
             .collect();
         found.sort_unstable();
         found.dedup();
@@ -241,16 +241,31 @@ impl Grams {
     }
 }
 
-/// Mixes the numbers of the tokens.
-fn hash(window: &[u32]) -> u64 {
-    let folded = window
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, token| {
-            (hash ^ u64::from(*token))
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                .rotate_left(23)
-        });
-    folded ^ (folded >> 29)
+/// What the hash of a window is multiplied with for every token that enters; odd.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The hashes of all windows of `length` tokens, each from the one before: the sum of the tokens, each mixed
+/// by itself and multiplied by a power of [`FACTOR`] for its place.
+fn hashes(tokens: &[u32], length: usize) -> impl Iterator<Item = u64> + '_ {
+    let first = tokens.get(..length);
+    let shift = |hash: u64, token: &u32| hash.wrapping_mul(FACTOR).wrapping_add(mix(*token));
+    let mut hash = first.unwrap_or_default().iter().fold(0, shift);
+    let leaving = (0..length).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
+    let rolled = tokens.iter().zip(tokens.iter().skip(length));
+    let rolled = rolled.map(move |(leaves, enters)| {
+        let gone = mix(*leaves).wrapping_mul(leaving);
+        hash = shift(hash, enters).wrapping_sub(gone);
+        hash
+    });
+    first.map(|_| hash).into_iter().chain(rolled)
+}
+
+/// Spreads the number of a token over 64 bits (the finaliser of SplitMix64).
+fn mix(token: u32) -> u64 {
+    let mut mixed = (u64::from(token) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
 }
 
 #[cfg(test)]
@@ -273,6 +288,23 @@ mod tests {
         let all = grams.add(&side(&stream));
         let found = grams.find(&side(&vocabulary.read(patch.iter().copied())));
         (found.len(), all.len())
+    }
+
+    proptest! {
+        #[test]
+        fn hashes_are_those_of_each_window(
+            tokens in proptest::collection::vec(0u32..5, 0..40), length in 1usize..15,
+        ) {
+            let rolled: Vec<u64> = hashes(&tokens, length).collect();
+            let alone: Vec<u64> =
+                tokens.windows(length).flat_map(|w| hashes(w, length)).collect();
+            prop_assert_eq!(&rolled, &alone);
+            for (a, b) in tokens.windows(length).zip(&rolled) {
+                for (c, d) in tokens.windows(length).zip(&rolled) {
+                    prop_assert_eq!(a == c, b == d);
+                }
+            }
+        }
     }
 
     const GT: &[&str] = &[

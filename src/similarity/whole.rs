@@ -1,6 +1,6 @@
 //! From what the patch has of the GT to the measures: of the run and of each file.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use super::candidate::{Candidate, Measured, Tally, identical, measure, raw_lines};
 use super::chance::{FITTED_UP_TO, p_chance};
@@ -61,8 +61,7 @@ impl Whole {
     /// The measures of the run, over hand-written files.
     pub fn measures(&self, reference: &Reference<'_>) -> Similarity {
         let mut out = Similarity::default();
-        let mut in_gt: BTreeMap<u32, u64> = BTreeMap::new();
-        let mut in_patch: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut counts = Vec::with_capacity(reference.lines.len());
         for (number, info) in reference.lines.iter().enumerate() {
             let number = number as u32;
             if !info.hand_written {
@@ -83,11 +82,10 @@ impl Whole {
                 out.u_tests_ratio.den += 1;
                 out.u_tests_ratio.num += shared;
             }
-            in_gt.insert(number, info.count);
-            in_patch.insert(number, self.count(number));
+            counts.push((info.count, self.count(number)));
         }
         out.u_ratio.den = out.n;
-        out.multiset_ratio = multiset::containment(&in_gt, &in_patch);
+        out.multiset_ratio = multiset::containment(counts);
         let hand_written = || {
             reference
                 .files
@@ -155,12 +153,11 @@ impl Whole {
         let t12 = windows(&reference.grams, gt.grams.iter().copied(), |n| {
             grams.contains(&n)
         });
-        let raw = Overlap::of(
-            &raw_lines(&[gt.patch]),
-            &partner
-                .map(|file| raw_lines(&file.parts))
-                .unwrap_or_default(),
-        );
+        let overlap = || {
+            let theirs = partner.map(|file| raw_lines(&file.parts));
+            Overlap::of(&raw_lines(&[gt.patch]), &theirs.unwrap_or_default())
+        };
+        let raw = self.has_patch.then(overlap);
         FileSimilarity {
             path: gt.name.path.clone(),
             paired_with: partner.map(|file| file.name.path.clone()),
@@ -172,8 +169,8 @@ impl Whole {
             distinctive: c.den,
             shared: c.num,
             shared_anywhere: shared(&|line| self.count(line) > 0),
-            containment: raw.containment().filter(|_| self.has_patch),
-            jaccard: raw.jaccard().filter(|_| self.has_patch && raw.gt > 0),
+            containment: raw.and_then(Overlap::containment),
+            jaccard: raw.filter(|raw| raw.gt > 0).and_then(Overlap::jaccard),
             copy_score: larger(self.given(c), self.given(t12)),
             longest_run: self.runs.longest(index),
             p_chance: p_chance(gt.distinct),
