@@ -114,6 +114,13 @@ static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
+/// What git says of commits that it took over: no later line makes that undone.
+static TAKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r"(?m)^\s*(?:Updating [0-9a-f]{7,40}\.\.[0-9a-f]{7,40}|Fast-forward|Merge made by)|\b\d+ files? changed,",
+    )
+});
+
 /// A pull request number in the subject of a commit.
 static SUBJECT_NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| ascii(r"\(#\d{1,7}\)"));
 
@@ -146,7 +153,7 @@ impl<'t> CallResult<'t> {
         let empty = !told.chars().any(char::is_alphanumeric);
         let (diff, code) = (!empty && is(&DIFF), !empty && is(&CODE));
         let short = text.len() <= MAX_ERROR_TEXT;
-        let errors = short && is(&ERRORS);
+        let errors = short && is(&ERRORS) && !is(&TAKEN);
         let refused = outcome.denied || !outcome.succeeded() && short;
         let failed = empty || !diff && (errors && !(code && long_body(&bare)) || refused && !code);
         let mut facets = BTreeSet::new();
@@ -343,6 +350,10 @@ mod tests {
         ] {
             assert!(!look(text, exit).failed, "{text}");
         }
+        // The second of two merges had nothing to do.
+        let twice =
+            "Updating 3f1c2ab..9ac4e17d\nFast-forward\n src/a.py | 2 +-\nAlready up to date.";
+        assert!(!look(twice, Outcome::default()).failed);
     }
 
     #[test]
