@@ -92,7 +92,7 @@ impl Parser<'_> {
         loop {
             let part = self.list(&["then", "elif", "else", "fi"]);
             let branch = opening == "then";
-            let may_run = !taken && !(branch && condition == Some(false));
+            let may_run = !(taken || branch && condition == Some(false));
             if branch {
                 taken |= condition == Some(true);
             } else {

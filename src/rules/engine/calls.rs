@@ -196,10 +196,18 @@ impl Engine<'_> {
             .iter()
             .any(|r| !matches!(r, Reach::Own | Reach::Past | Reach::Branch));
         let call = self.calls.entry(event.id).or_default();
-        if matches!(
-            git.verb.as_str(),
-            "log" | "rev-list" | "reflog" | "blame" | "rev-parse"
-        ) {
+        // A branch that the agent did not make may hold anything: what a log of it names is not the past of `HEAD`.
+        let unknown = git.reach.contains(&Reach::Branch)
+            && !git
+                .words
+                .iter()
+                .any(|w| ["main", "master", "trunk"].contains(&w.as_str()));
+        if !unknown
+            && matches!(
+                git.verb.as_str(),
+                "log" | "rev-list" | "reflog" | "blame" | "rev-parse"
+            )
+        {
             call.lists = Some(call.lists.unwrap_or(false) || beyond);
         }
         call.commits |= git.verb == "commit"
