@@ -106,7 +106,15 @@ fn of_run(args: &ExplainArgs, config: &Config, lang: Lang) -> Result<Case> {
 
 /// The judged runs of a report and the name of its policy.
 fn of_report(path: &Path, only: Option<&str>) -> Result<(Vec<Case>, Option<String>)> {
-    if !path.metadata().map_err(|e| Error::io(path, e))?.is_file() {
+    let metadata = path.metadata().map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => Error::InputMissing {
+            path: path.to_owned(),
+            what: "there is no such run or report".to_owned(),
+            fix: "name a run directory, or a report that `-f json` wrote".to_owned(),
+        },
+        _ => Error::io(path, e),
+    })?;
+    if !metadata.is_file() {
         return Err(Error::InputMissing {
             path: path.to_owned(),
             what: "this is no regular file".to_owned(),
