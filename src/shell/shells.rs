@@ -14,15 +14,24 @@ use super::{interpreters, windows};
 /// Options of shells that take a value.
 const SHELL_VALUES: &[&str] = &["-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C"];
 
+/// Calls of `eval` in a row, each of which takes a layer of quotes off, that are told apart.
+const MAX_EVALS: usize = 3;
+
 /// Runs the text that a shell call is given; `None` if it is no such call, or the text is unknown.
 pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     let program = call.program();
     let arguments = call.arguments();
     match program {
         "eval" if !arguments.is_empty() => {
-            // `eval eval x` is `eval x`.
+            // `eval eval x` is `eval x`, unless each takes a layer of quotes off.
             let evals = arguments.iter().take_while(|field| field.text == "eval");
-            let arguments = arguments.get(evals.count()..).unwrap_or_default();
+            let evals = evals.count();
+            let texts = arguments.get(evals..).unwrap_or_default();
+            let layered = texts
+                .iter()
+                .any(|field| field.text.contains(['\\', '\'', '"']));
+            let kept = if layered { evals.min(MAX_EVALS) } else { 0 };
+            let arguments = arguments.get(evals - kept..).unwrap_or_default();
             let mut context = call.script_context(script_origin(arguments));
             context.expanded = arguments.iter().any(|field| field.dynamic);
             let (text, base) = joined(call, arguments);

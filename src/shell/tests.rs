@@ -624,6 +624,22 @@ fn broken_texts_give_what_they_can() {
     }
 }
 
+#[test]
+fn each_eval_takes_a_layer_of_quotes_off() {
+    let run = |text: &str| -> Vec<String> {
+        let line = parse(text);
+        let words = |invocation: &Invocation| {
+            let args = invocation.args.iter().map(|word| word.text.clone());
+            let all = std::iter::once(invocation.program.clone()).chain(args);
+            all.collect::<Vec<_>>().join(" ")
+        };
+        line.invocations.iter().map(words).collect()
+    };
+    assert!(run(r"eval eval 'x=v\ w ; git log'").contains(&"w".to_owned()));
+    assert_eq!(run(r"eval eval 'git\ show\ X'"), ["git show X"]);
+    assert_eq!(run("eval eval eval git show X"), ["git show X"]);
+}
+
 /// Whatever depth a command stands in, it is seen, and so is the one behind.
 #[test]
 fn no_depth_hides_a_command() {
