@@ -177,7 +177,7 @@ pub struct Filter {
     pub tool: Vec<WordPattern>,
     /// Who acted; `None`: anybody.
     pub actor: Option<ActorSyntax>,
-    /// Paths of edits and added lines; `None`: any.
+    /// Paths of edits and added lines; none: any.
     pub path: Vec<RuleGlob>,
     /// Which text of an edit.
     pub side: Side,

@@ -33,26 +33,26 @@ impl Script {
 }
 
 impl Item {
-    /// The only word of a pipeline that is one simple command of one word.
-    fn single(&self) -> Option<&str> {
-        let [
-            Command {
-                kind: Kind::Simple(simple),
-                ..
-            },
-        ] = self.commands.as_slice()
-        else {
-            return None;
-        };
-        match simple.words.as_slice() {
-            [word] if simple.assignments.is_empty() => word.plain(),
+    /// The simple command that is the whole pipeline.
+    fn simple(&self) -> Option<&Simple> {
+        match self.commands.as_slice() {
+            [
+                Command {
+                    kind: Kind::Simple(simple),
+                    ..
+                },
+            ] => Some(simple),
             _ => None,
         }
     }
 
     /// What the pipeline is sure to end with, if it is only `true`, `:` or `false`.
     pub(crate) fn constant(&self) -> Option<bool> {
-        match self.single()? {
+        let simple = self.simple().filter(|only| only.assignments.is_empty())?;
+        let [word] = simple.words.as_slice() else {
+            return None;
+        };
+        match word.plain()? {
             "true" | ":" => Some(true),
             "false" => Some(false),
             _ => None,
@@ -61,17 +61,9 @@ impl Item {
 
     /// True for an `exit` that nothing decides about: what follows in its list never runs.
     pub(crate) fn leaves(&self) -> bool {
-        let [
-            Command {
-                kind: Kind::Simple(simple),
-                ..
-            },
-        ] = self.commands.as_slice()
-        else {
-            return false;
-        };
+        let program = self.simple().and_then(|simple| simple.words.first());
         matches!(self.join, Join::First | Join::Then)
-            && simple.words.first().and_then(RawWord::plain) == Some("exit")
+            && program.and_then(RawWord::plain) == Some("exit")
     }
 }
 

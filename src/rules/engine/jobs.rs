@@ -85,10 +85,14 @@ impl Jobs {
             .filter(|_| answers.channel != Channel::Command)
             .unwrap_or(answers.event);
         let head = slice(text, 0..floor(text, HEAD));
-        let tail = slice(
-            text,
-            ceil(text, text.len().saturating_sub(HEAD))..text.len(),
-        );
+        let tail = if head.len() == text.len() {
+            ""
+        } else {
+            slice(
+                text,
+                ceil(text, text.len().saturating_sub(HEAD))..text.len(),
+            )
+        };
         let mut named = false;
         for part in [head, tail] {
             if !HINTS.iter().any(|hint| part.contains(hint)) && !part.starts_with('[') {

@@ -68,7 +68,7 @@ fn runs(line: &str, args: &Json<'_>) -> bool {
 /// Code for an interpreter, as the interpreter would be given it by a shell.
 fn interpreted(tool: &str, name: &str, args: &Json<'_>) -> Option<String> {
     // The server tells as well as the tool: `mcp__python-repl__submit`.
-    let tool = tool.to_ascii_lowercase().replace(['_', '-'], "");
+    let tool = run_together(tool);
     let of_name = INTERPRETERS
         .iter()
         .find(|(word, _)| tool.contains(word))
@@ -125,10 +125,9 @@ fn git(tool: &str, args: &Json<'_>) -> Option<String> {
         .rsplit("__")
         .flat_map(|part| part.rsplit(['.', '/', ':']));
     let last = names.next()?;
-    let plain = |text: &str| text.to_ascii_lowercase().replace(['_', '-'], "");
-    let name = plain(last);
+    let name = run_together(last);
     let server = names.next().is_some_and(|server| {
-        let server = plain(server);
+        let server = run_together(server);
         server.starts_with("git") && !server.contains("hub") && !server.contains("lab")
             || server.ends_with("git")
     });
@@ -137,7 +136,7 @@ fn git(tool: &str, args: &Json<'_>) -> Option<String> {
         .or_else(|| server.then_some(name.as_str()))?;
     let verb = VERBS
         .iter()
-        .filter(|verb| rest.starts_with(&plain(verb)))
+        .filter(|verb| rest.starts_with(&run_together(verb)))
         .max_by_key(|verb| verb.len())?;
     let mut words = vec!["git".to_owned()];
     if let Some(at) = args.first_str(PLACES) {
@@ -162,4 +161,9 @@ fn git(tool: &str, args: &Json<'_>) -> Option<String> {
         }
     }
     Some(command_of_argv(&words))
+}
+
+/// `Cherry_pick`, `cherry-pick` → `cherrypick`.
+fn run_together(name: &str) -> String {
+    name.to_ascii_lowercase().replace(['_', '-'], "")
 }
