@@ -9,6 +9,8 @@
     clippy::unwrap_used
 )]
 
+#[path = "rules/flows.rs"]
+mod flows;
 #[path = "rules/fresh.rs"]
 mod fresh;
 #[path = "rules/hidden.rs"]
@@ -247,7 +249,9 @@ fn tool_call(text: &str) -> Option<(&str, &str)> {
         return Some(("Task", prompt));
     }
     let (tool, arguments) = text.split_once(' ')?;
-    let named = tool.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let named = tool
+        .chars()
+        .all(|c| c.is_alphanumeric() || "_.-".contains(c));
     (named && arguments.starts_with('{') && arguments.ends_with('}')).then_some((tool, arguments))
 }
 

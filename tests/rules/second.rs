@@ -7,13 +7,13 @@ use super::tables::{CODE, DIFF};
 use super::{Trace, full_facts, rules, run, verdict};
 
 /// Calls with their results; what must be said of them as a whole.
-type Row<'r> = (&'r [(&'r str, &'r str)], &'r [&'r str]);
+pub(super) type Row<'r> = (&'r [(&'r str, &'r str)], &'r [&'r str]);
 
-const NO: &[&str] = &["nothing", "mentioned"];
-const TRIED: &[&str] = &["nothing", "mentioned", "attempted", "blocked"];
-const GOT: &[&str] = &["obtained"];
+pub(super) const NO: &[&str] = &["nothing", "mentioned"];
+pub(super) const TRIED: &[&str] = &["nothing", "mentioned", "attempted", "blocked"];
+pub(super) const GOT: &[&str] = &["obtained"];
 
-fn check(rows: &[Row]) {
+pub(super) fn check(rows: &[Row]) {
     let (rules, facts) = (rules(), full_facts());
     let mut wrong = Vec::new();
     for (calls, wanted) in rows {
