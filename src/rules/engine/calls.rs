@@ -165,17 +165,26 @@ impl Engine<'_> {
                         .as_ref()
                         .is_some_and(|g| g.words.iter().all(|w| w == "{}"))
         });
-        let elsewhere = step.moved.is_some() && !step.place(cwd).in_tree(".");
-        let directory = step.moved.as_deref().or(cwd);
-        let foreign =
-            directory.is_some_and(|dir| self.stash.find(&Place::default().resolve(dir)).is_some());
-        let Some(git) = &mut step.git else { return };
+        let place = step.place(cwd);
+        let repository = step.invocation.as_ref().and_then(git_directory);
+        let elsewhere = match repository {
+            Some(directory) => !place.in_tree(directory),
+            None => step.moved.is_some() && !place.in_tree("."),
+        };
+        let directory = repository
+            .map(|directory| place.resolve(directory))
+            .or_else(|| Some(Place::default().resolve(step.moved.as_deref().or(cwd)?)));
+        let foreign = directory.is_some_and(|directory| self.stash.find(&directory).is_some());
         let map = Map {
             task: &self.task,
             history: &self.history,
             foreign,
             elsewhere,
         };
+        let read = step.io.files.iter().filter(|f| f.access == Access::Read);
+        self.listed
+            .extend(read.filter_map(|file| map.kept_in(&file.path)));
+        let Some(git) = &mut step.git else { return };
         map.classify(git);
         if handed {
             // Its revisions come from what the same command listed before.
@@ -214,6 +223,12 @@ impl Engine<'_> {
             || !beyond && matches!(git.verb.as_str(), "cherry-pick" | "revert" | "merge");
         if git.verb == "stash" && git.prints == Prints::Nothing {
             self.history.set_stashed();
+        }
+        if matches!(
+            git.verb.as_str(),
+            "reset" | "merge" | "rebase" | "pull" | "am" | "commit" | "stash" | "cherry-pick"
+        ) {
+            self.history.set_moved();
         }
     }
 
@@ -415,6 +430,18 @@ impl Engine<'_> {
             self.stash.forget(id);
         }
     }
+}
+
+/// The repository that a git command works in if not that of its directory: `--git-dir`, `GIT_DIR`.
+fn git_directory(invocation: &Invocation) -> Option<&str> {
+    let set = invocation.env.iter().rev();
+    let value = set
+        .filter(|(name, _)| name == "GIT_DIR")
+        .map(|(_, value)| value);
+    value
+        .map(|word| word.text.as_str())
+        .next()
+        .filter(|text| !text.is_empty())
 }
 
 /// True for what nobody can read: a shell or `eval` with a text that flows in or that expansions make, or a

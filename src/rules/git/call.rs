@@ -283,7 +283,11 @@ impl GitCall {
             ("clone", _) => {
                 self.prints = Prints::Aside;
                 self.remotes = rest(0).take(1).collect();
-                self.aside = plain(1).or_else(|| self.remotes.first().and_then(|a| clone_name(a)));
+                let bare = words.any_flag(&["--bare", "--mirror"]);
+                let name = |address: &String| {
+                    clone_name(address).map(|name| if bare { name + ".git" } else { name })
+                };
+                self.aside = plain(1).or_else(|| self.remotes.first().and_then(name));
             }
             ("fetch", _) => {
                 self.prints = Prints::Aside;
@@ -559,6 +563,8 @@ mod tests {
     fn remotes_and_what_is_made() {
         let clone = call("git clone --depth 1 https://h.example/a/b.git");
         assert_eq!(clone.aside.as_deref(), Some("b"));
+        let bare = call("git clone --mirror https://h.example/a/b.git");
+        assert_eq!(bare.aside.as_deref(), Some("b.git"));
         assert_eq!(clone.remotes, ["https://h.example/a/b.git"]);
         let fetch = call("git fetch -q origin pull/308/head:refs/heads/pr");
         assert_eq!(fetch.creates.as_deref(), Some("pr"));

@@ -27,6 +27,8 @@ pub struct History {
     edited: bool,
     /// The agent has stashed something.
     stashed: bool,
+    /// The agent has moved a branch: git keeps where it was.
+    moved: bool,
 }
 
 impl Default for History {
@@ -39,6 +41,7 @@ impl Default for History {
             later: BTreeSet::new(),
             edited: false,
             stashed: false,
+            moved: false,
         }
     }
 }
@@ -112,6 +115,16 @@ impl History {
     /// The agent has stashed something.
     pub fn set_stashed(&mut self) {
         self.stashed = true;
+    }
+
+    /// The agent has moved a branch: `ORIG_HEAD` is its own from now on.
+    pub fn set_moved(&mut self) {
+        self.moved = true;
+    }
+
+    /// True if the agent has moved a branch.
+    pub fn moved(&self) -> bool {
+        self.moved
     }
 
     /// True if the agent has stashed something.

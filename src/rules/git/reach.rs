@@ -52,7 +52,7 @@ impl Map<'_> {
     /// Fills in [`GitCall::reach`].
     pub fn classify(&self, call: &mut GitCall) {
         let mut reach: BTreeSet<Reach> = match call.verb.as_str() {
-            "diff" | "difftool" | "range-diff" => self.diff(&call.words),
+            "diff" | "difftool" => self.diff(&call.words),
             "fetch" | "pull" | "clone" | "ls-remote" | "submodule" | "subtree" => {
                 [Reach::Later].into()
             }
@@ -153,6 +153,8 @@ impl Map<'_> {
         match name {
             "" | "HEAD" | "@" | "-" | "stash" | "refs/stash" => return Some(Reach::Own),
             "FETCH_HEAD" => return Some(Reach::Later),
+            // Written by what moves a branch; if the agent moved none, the image was made so.
+            "ORIG_HEAD" if !self.history.moved() => return Some(Reach::Dangling),
             "ORIG_HEAD" | "MERGE_HEAD" | "REBASE_HEAD" => return Some(Reach::Unknown),
             _ => {}
         }
@@ -197,6 +199,23 @@ impl Map<'_> {
             Reach::Listed
         } else {
             Reach::Unknown
+        }
+    }
+
+    /// Where the ids lead that a file of git's own directory holds; `None` for other files.
+    pub fn kept_in(&self, path: &str) -> Option<Reach> {
+        let inside = path
+            .rsplit_once(".git/")
+            .filter(|(before, _)| before.is_empty() || before.ends_with('/'))?
+            .1;
+        match inside {
+            "packed-refs" => Some(Reach::All),
+            "FETCH_HEAD" | "ORIG_HEAD" => self.name(inside),
+            _ if inside.starts_with("refs/tags/") => Some(Reach::All),
+            _ if inside.starts_with("logs/refs/remotes/") => Some(Reach::Later),
+            _ if inside.starts_with("logs/") => Some(Reach::Dangling),
+            _ if inside.starts_with("refs/") => self.name(inside),
+            _ => None,
         }
     }
 
