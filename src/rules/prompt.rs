@@ -1,5 +1,6 @@
 //! What the user asked: text quoted from it is no evidence, and what it asks for is allowed.
 
+use super::call::address::decoded;
 use super::text::{folded, slice, words};
 use crate::shell::model::Invocation;
 
@@ -155,8 +156,9 @@ impl Prompt {
                 !after.starts_with(goes_on) && skipped <= 2
             })
         };
-        !bare.is_empty()
-            && (stands_in(&self.allowed) || stands_in(&self.folded) && !self.forbids(bare))
+        // The prompt may write it in another way.
+        let named = |text: &str| stands_in(text) || stands_in(&decoded(text));
+        !bare.is_empty() && (named(&self.allowed) || named(&self.folded) && !self.forbids(bare))
     }
 
     fn asks_for(&self, text: &str) -> bool {

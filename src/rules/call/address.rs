@@ -1,5 +1,6 @@
 //! Addresses on the network, and which of them a call fetches.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
@@ -19,9 +20,10 @@ pub fn all(text: &str) -> Vec<String> {
     };
     url.find_iter(text.as_bytes())
         .map(|found| slice(text, found.range()).trim_end_matches(['.', ';', ':']))
+        .map(decoded)
         .filter(|address| !is_local(address))
         .take(MAX_ADDRESSES)
-        .map(str::to_owned)
+        .map(Cow::into_owned)
         .collect()
 }
 
@@ -33,9 +35,10 @@ pub fn of_argument(word: &str) -> Vec<String> {
             && scheme.bytes().all(|b| b.is_ascii_alphanumeric())
             && !rest.contains(|c: char| c.is_whitespace() || "\"'<>`|".contains(c))
             && !rest.contains("://");
+        let address = decoded(word);
         return match whole {
-            true if is_local(word) => Vec::new(),
-            true => vec![word.to_owned()],
+            true if is_local(&address) => Vec::new(),
+            true => vec![address.into_owned()],
             false => all(word),
         };
     }
@@ -52,10 +55,55 @@ pub fn of_argument(word: &str) -> Vec<String> {
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-');
     if plausible && !is_local(word) {
-        vec![word.to_owned()]
+        vec![decoded(word).into_owned()]
     } else {
         Vec::new()
     }
+}
+
+/// Layers of `%70` (`%2570`) that are undone.
+const MAX_LAYERS: usize = 3;
+
+/// An address, or a text that holds some, with what is percent-encoded in it written plainly. It stays as it is
+/// if that would give what cannot stand in an address.
+pub fn decoded(address: &str) -> Cow<'_, str> {
+    let mut plain = Cow::Borrowed(address);
+    for _ in 0..MAX_LAYERS {
+        match undone(&plain) {
+            Some(next) => plain = Cow::Owned(next),
+            None => break,
+        }
+    }
+    plain
+}
+
+/// One layer undone; `None` if there is none, or not a plain one.
+fn undone(address: &str) -> Option<String> {
+    if !address.contains('%') {
+        return None;
+    }
+    let mut pieces = address.split('%');
+    let mut bytes = pieces.next()?.as_bytes().to_vec();
+    let mut any = false;
+    for piece in pieces {
+        let digits = piece
+            .get(..2)
+            .filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                any = true;
+                bytes.push(byte);
+                bytes.extend(piece.bytes().skip(2));
+            }
+            None => {
+                bytes.push(b'%');
+                bytes.extend(piece.bytes());
+            }
+        }
+    }
+    let odd = |c: char| (c.is_control() || c.is_whitespace()) && !address.contains(c);
+    let text = String::from_utf8(bytes).ok().filter(|_| any)?;
+    (!text.contains(odd)).then_some(text)
 }
 
 /// True for addresses of this machine or of a private network: a server under test is no source.
@@ -102,6 +150,23 @@ mod tests {
             all("see https://h.example/a. Then"),
             ["https://h.example/a"]
         );
+    }
+
+    #[test]
+    fn encoded_addresses_are_read() {
+        for (address, plain) in [
+            ("https://h.example/%70ull/1", "https://h.example/pull/1"),
+            ("https://h.example/%2570ull/1", "https://h.example/pull/1"),
+            ("https://h.example/?u=a%2Fb", "https://h.example/?u=a/b"),
+            ("https://h.example/100%", "https://h.example/100%"),
+            ("https://h.example/%zz%4", "https://h.example/%zz%4"),
+            ("https://h.example/a%20b", "https://h.example/a%20b"),
+            ("https://h.example/%ff%00", "https://h.example/%ff%00"),
+        ] {
+            assert_eq!(decoded(address), plain, "{address}");
+            assert_eq!(of_argument(address), [plain], "{address}");
+        }
+        assert!(of_argument("http://%6cocalhost/x").is_empty());
     }
 
     #[test]
