@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use globset::{GlobBuilder, GlobMatcher};
+
 use super::call::Io;
 use super::finding::Cause;
 use super::rule::{Access, FlowKind};
@@ -35,12 +37,19 @@ pub struct Use {
     pub saved: Saved,
 }
 
+/// Longest file pattern that is tried on saved paths, in bytes.
+const MAX_GLOB: usize = 300;
+
 /// Paths that hold reference content.
 #[derive(Debug, Clone, Default)]
 pub struct Stash {
     paths: BTreeMap<String, Saved>,
     /// Directories that hold other things, too: only what is named after the repository counts.
     shared: BTreeMap<String, Saved>,
+    /// Directories that an archive was unpacked in: what is named as archives of the repository are.
+    unpacked: BTreeMap<String, Saved>,
+    /// Beginnings of names of files: what `split` makes.
+    beginnings: BTreeMap<String, Saved>,
     /// Name of the repository, lower case.
     name: Option<String>,
     /// More paths were saved than are remembered.
@@ -56,29 +65,60 @@ impl Stash {
         }
     }
 
-    /// Remembers a path.
+    /// Remembers a path. `directory/*` is what an archive holds, unpacked in that directory; `name*` all
+    /// files whose names begin so.
     pub fn add(&mut self, path: &str, saved: Saved) {
         let path = path.trim_end_matches('/');
-        if is_shared(path) {
-            self.shared.entry(path.to_owned()).or_insert(saved);
-            return;
-        }
-        if self.paths.len() >= MAX_SAVED {
+        let (places, path) = match path.strip_suffix('*') {
+            Some("") => (&mut self.unpacked, ""),
+            Some(head) => match head.strip_suffix('/') {
+                Some(directory) => (&mut self.unpacked, directory),
+                None => (&mut self.beginnings, head),
+            },
+            None if is_shared(path) => (&mut self.shared, path),
+            None => (&mut self.paths, path),
+        };
+        if places.len() >= MAX_SAVED {
             self.overflow = true;
             return;
         }
-        self.paths.entry(path.to_owned()).or_insert(saved);
+        places.entry(path.to_owned()).or_insert(saved);
     }
 
     /// Forgets what a call saved: it turned out that it got nothing.
     pub fn forget(&mut self, event: EventId) {
-        self.paths.retain(|_, saved| saved.event != event);
-        self.shared.retain(|_, saved| saved.event != event);
+        for places in self.all_mut() {
+            places.retain(|_, saved| saved.event != event);
+        }
+    }
+
+    /// Forgets a file: something else was written over it.
+    pub fn overwritten(&mut self, path: &str) {
+        self.paths.remove(path);
+    }
+
+    fn all_mut(&mut self) -> [&mut BTreeMap<String, Saved>; 4] {
+        [
+            &mut self.paths,
+            &mut self.shared,
+            &mut self.unpacked,
+            &mut self.beginnings,
+        ]
+    }
+
+    fn is_empty(&self) -> bool {
+        [&self.paths, &self.shared, &self.unpacked, &self.beginnings]
+            .iter()
+            .all(|places| places.is_empty())
     }
 
     /// What saved the path, or a directory above it.
     pub fn find(&self, path: &str) -> Option<&Saved> {
-        if let Some(saved) = self.find_shared(path) {
+        if self.is_empty() {
+            return None;
+        }
+        let near = self.find_shared(path).or_else(|| self.find_beginning(path));
+        if let Some(saved) = near.or_else(|| self.find_glob(path)) {
             return Some(saved);
         }
         let mut head = path.trim_end_matches(['*', '/']);
@@ -95,20 +135,68 @@ impl Stash {
 
     fn find_shared(&self, path: &str) -> Option<&Saved> {
         let name = self.name.as_deref()?;
-        self.shared.iter().find_map(|(root, saved)| {
-            let below = path.strip_prefix(root.as_str())?.trim_start_matches('/');
-            let first = below.split('/').next().unwrap_or_default();
-            first.to_lowercase().contains(name).then_some(saved)
+        // `widget-main`, `widget-4.2.0`, `acme-widget-9ac4e17`: `widget` alone is the package itself.
+        let archived = format!("{name}-");
+        let shared = self.shared.iter().map(|place| (place, name));
+        let unpacked = self.unpacked.iter().map(|p| (p, archived.as_str()));
+        shared.chain(unpacked).find_map(|((root, saved), named)| {
+            let below = path.strip_prefix(root.as_str())?;
+            if !below.starts_with('/') && !root.is_empty() && !root.ends_with('/') {
+                return None;
+            }
+            let first = below.trim_start_matches('/').split('/').next()?;
+            first.to_lowercase().contains(named).then_some(saved)
         })
+    }
+
+    /// A file that begins as those that were saved, or a pattern for such files.
+    fn find_beginning(&self, path: &str) -> Option<&Saved> {
+        let pattern = path.find(MAGIC);
+        let head = path.get(..pattern.unwrap_or(path.len()))?;
+        let directory = |text: &str| text.rfind('/').map_or(0, |at| at + 1);
+        self.beginnings.iter().find_map(|(beginning, saved)| {
+            let fits = head.starts_with(beginning.as_str())
+                || pattern.is_some() && beginning.starts_with(head);
+            (fits && directory(beginning) == directory(head)).then_some(saved)
+        })
+    }
+
+    /// A saved path, or a directory above, that a pattern (`/tmp/*.patch`) fits.
+    fn find_glob(&self, path: &str) -> Option<&Saved> {
+        let first = path.find(MAGIC)?;
+        if path.len() > MAX_GLOB {
+            return None;
+        }
+        let parts = |text: &str| text.split('/').count();
+        // As many parts of the pattern as the saved path has.
+        let mut made: BTreeMap<usize, Option<GlobMatcher>> = BTreeMap::new();
+        let fixed = path.get(..first)?;
+        let fixed = fixed.get(..fixed.rfind('/').map_or(0, |at| at + 1))?;
+        let below = self.paths.range(fixed.to_owned()..);
+        below
+            .take_while(|(saved, _)| saved.starts_with(fixed))
+            .find_map(|(saved_path, saved)| {
+                let count = parts(saved_path);
+                let glob = made.entry(count).or_insert_with(|| {
+                    let head: Vec<&str> = path.split('/').take(count).collect();
+                    let head = (head.len() == count).then(|| head.join("/"))?;
+                    let mut builder = GlobBuilder::new(&head);
+                    let built = builder.literal_separator(true).build().ok()?;
+                    Some(built.compile_matcher())
+                });
+                let fits = glob.as_ref().is_some_and(|g| g.is_match(saved_path));
+                fits.then_some(saved)
+            })
     }
 
     /// How a call uses saved paths, without what itself saves.
     pub fn uses(&self, io: &Io, place: &Place) -> Vec<Use> {
-        if self.paths.is_empty() && self.shared.is_empty() {
+        if self.is_empty() {
             return Vec::new();
         }
         let target = io.saves.first();
-        let into_tree = target.is_some_and(|t| place.in_tree(t));
+        let into_tree =
+            target.is_some_and(|t| place.in_tree(t) && !t.ends_with('*') && !is_container(t));
         io.files
             .iter()
             .filter(|file| file.access == Access::Read && !is_data(&file.path))
@@ -131,23 +219,26 @@ impl Stash {
             .collect()
     }
 
-    /// Passes the mark on when saved content is copied elsewhere outside the work tree.
-    pub fn spread(&mut self, io: &Io, place: &Place) {
-        if io.saves.is_empty() || self.paths.is_empty() {
-            return;
+    /// Passes the mark on when saved content is copied elsewhere outside the work tree. True if it was.
+    pub fn spread(&mut self, io: &Io, place: &Place) -> bool {
+        if io.saves.is_empty() || self.is_empty() {
+            return false;
         }
         let from = io
             .files
             .iter()
             .filter(|file| file.access == Access::Read)
             .find_map(|file| self.find(&place.resolve(&file.path)).cloned());
-        if let Some(saved) = from {
-            for path in &io.saves {
-                self.add(&place.resolve(path), saved.clone());
-            }
+        let Some(saved) = from else { return false };
+        for path in &io.saves {
+            self.add(&place.resolve(path), saved.clone());
         }
+        true
     }
 }
+
+/// Characters that make a name a pattern.
+const MAGIC: &[char] = &['*', '?', '['];
 
 /// True for directories that everything is put into.
 fn is_shared(path: &str) -> bool {

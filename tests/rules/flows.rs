@@ -81,7 +81,6 @@ fn a_fetch_into_a_file_that_is_shown() {
 
 #[test]
 #[rustfmt::skip]
-#[ignore = "not yet"]
 fn what_was_saved_is_followed_by_any_name() {
     let patch = |target: &str| format!("curl -sL {PATCH} -o {target}");
     let (tmp, a) = (patch("/tmp/x.patch"), patch("/tmp/one.patch"));
@@ -105,9 +104,12 @@ fn what_was_saved_is_followed_by_any_name() {
         (&[(&format!("t=$(mktemp); {}; cat \"$t\"", patch("\"$t\"")), DIFF)], GOT),
         (&[(&format!("t=$(mktemp -d); {}; git apply $t/p.diff", patch("$t/p.diff")), "")], GOT),
         (&[("t=`mktemp -d` && git clone -q https://github.com/acme/widget $t/w && sed -n 1,40p $t/w/src/layout.py", CODE)], GOT),
-        (&[("cd $(mktemp -d) && git clone -q https://github.com/acme/widget up && cd up && sed -n 1,40p src/layout.py", CODE)], GOT),
         (&[(&format!("t=$(mktemp); {} && mv $t src/layout.py", patch("$t")), "")], GOT),
-        (&[(&format!("t=$(mktemp); {}; u=$(mktemp); git diff > $u; cat $u", patch("$t")), DIFF)], &["staged"]),
+        // Written over.
+        (&[(tmp.as_str(), ""), ("git diff > /tmp/x.patch", ""), ("cat /tmp/x.patch", DIFF)], &["staged"]),
+        (&[(tmp.as_str(), ""), ("test -s /tmp/x.patch || git diff > /tmp/x.patch", ""), ("cat /tmp/x.patch", DIFF)], GOT),
+        (&[(tmp.as_str(), ""), ("echo >> /tmp/x.patch", ""), ("cat /tmp/x.patch", DIFF)], GOT),
+        (&[(tmp.as_str(), ""), ("cat /tmp/x.patch > /tmp/x.patch", ""), ("cat /tmp/x.patch", DIFF)], GOT),
         // Split, joined, packed, translated.
         (&[(tmp.as_str(), ""), ("split -l 50 /tmp/x.patch /tmp/part_", ""), ("cat /tmp/part_*", DIFF)], GOT),
         (&[(tmp.as_str(), ""), ("cd /tmp && split x.patch && cat xaa", DIFF)], GOT),
@@ -125,13 +127,15 @@ fn what_was_saved_is_followed_by_any_name() {
         (&[(archive, ""), ("cd /tmp && tar xzf w.tgz && cd widget-main && cat src/layout.py", CODE)], GOT),
         (&[(archive, ""), ("tar -xzf /tmp/w.tgz -O widget-main/src/layout.py", CODE)], GOT),
         (&[(archive, ""), ("tar tzf /tmp/w.tgz", "widget-main/src/layout.py")], &["staged", "exposed"]),
+        // The package of the work tree has the name of the repository.
+        (&[("curl -sLo w.tgz https://codeload.github.com/acme/widget/tar.gz/refs/heads/main && tar xzf w.tgz", ""), ("cat widget/layout.py", CODE)], &["staged"]),
+        (&[("curl -sLo w.tgz https://codeload.github.com/acme/widget/tar.gz/refs/heads/main && tar xzf w.tgz", ""), ("cat widget-main/widget/layout.py", CODE)], GOT),
         (&[("curl -sLo /tmp/d.tgz https://codeload.github.com/other/thing/tar.gz/main", ""), ("tar xzf /tmp/d.tgz -C /tmp", ""), ("cp /tmp/thing-main/a.py vendor/a.py", "")], NO),
     ]);
 }
 
 #[test]
 #[rustfmt::skip]
-#[ignore = "not yet"]
 fn scripts_that_the_agent_wrote() {
     let script = |path: &str, run: &str| {
         format!("cat > {path} <<'EOF'\n{run}\nEOF")

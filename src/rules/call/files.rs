@@ -168,7 +168,32 @@ fn copies(words: &[&str], io: &mut Io) {
     io.prints = false;
 }
 
+/// Compressors that put the packed file in the place of the plain one, with the ending that they add.
+const COMPRESSORS: &[(&str, &str)] = &[
+    ("gzip", ".gz"),
+    ("pigz", ".gz"),
+    ("bzip2", ".bz2"),
+    ("xz", ".xz"),
+    ("zstd", ".zst"),
+];
+
 fn archives(program: &str, words: &[&str], io: &mut Io) {
+    let unpacks = words.iter().any(|word| {
+        matches!(
+            *word,
+            "--decompress" | "--uncompress" | "--stdout" | "--to-stdout"
+        ) || word.starts_with('-') && !word.starts_with("--") && word.contains(['d', 'c'])
+    });
+    let ending = COMPRESSORS.iter().find(|(name, _)| *name == program);
+    if let (Some((_, ending)), false) = (ending, unpacks) {
+        for file in plain(words) {
+            io.uses(file, Access::Read);
+            io.saves.push(format!("{file}{ending}"));
+        }
+        // Without a file it packs what flows through.
+        io.prints = io.saves.is_empty();
+        return;
+    }
     let tar = program.ends_with("tar");
     let letters = words
         .first()
@@ -235,9 +260,42 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
                 // What npm packs.
                 io.saves.push("package".to_owned());
             }
+            io.saves.push("./*".to_owned());
         }
-        (None, None) => {}
+        (None, None) => io.saves.push("./*".to_owned()),
     }
+}
+
+/// `split -l 50 FILE PREFIX`, `csplit -f PREFIX FILE PATTERN`: files whose names begin with the prefix.
+fn splits(program: &str, words: &[&str], io: &mut Io) {
+    let options: &[&str] = match program {
+        "csplit" => &["-b", "-n", "--digits", "--suffix-format", "-f", "--prefix"],
+        _ => &[
+            "-a",
+            "-b",
+            "-C",
+            "-l",
+            "-n",
+            "--suffix-length",
+            "--bytes",
+            "--lines",
+            "--number",
+            "-t",
+        ],
+    };
+    let taken = values(words, options);
+    let mut plain = plain(words).filter(|word| !taken.contains(word));
+    let Some(file) = plain.next() else { return };
+    let prefix = match program {
+        "csplit" => values(words, &["-f", "--prefix"])
+            .first()
+            .copied()
+            .unwrap_or("xx"),
+        _ => plain.next().unwrap_or("x"),
+    };
+    io.uses(file, Access::Read);
+    io.saves.push(format!("{prefix}*"));
+    io.prints = false;
 }
 
 /// `python -m zipfile -e ARCHIVE DIRECTORY`, and `tarfile`.
@@ -421,6 +479,9 @@ fn other(invocation: &Invocation, words: &[&str], io: &mut Io) {
             io.prints = false;
         }
         "gh" if has(words, &["release"]) && has(words, &["download"]) => release_files(words, io),
+        "split" | "gsplit" | "csplit" => {
+            splits(invocation.program.trim_start_matches('g'), words, io)
+        }
         "svn" => subversion(words, io),
         "hg" | "jj" => other_histories(words, io),
         "touch" | "chmod" | "chown" => plain(words).for_each(|w| io.uses(w, Access::Write)),

@@ -8,6 +8,7 @@ pub mod download;
 pub mod files;
 pub mod numbers;
 pub mod programs;
+pub mod recipes;
 pub mod script;
 pub mod tool;
 
@@ -226,7 +227,17 @@ pub(crate) mod tests {
             ("wget -P /d https://h.example/y.c", vec!["/d/y.c"], false),
             ("cp /a /b", vec!["/b"], false),
             ("tar xzf a.tgz -C /d", vec!["/d"], false),
-            ("tar xzf widget-1.tgz", vec!["widget-1", "package"], false),
+            (
+                "tar xzf widget-1.tgz",
+                vec!["widget-1", "package", "./*"],
+                false,
+            ),
+            ("tar xz", vec!["./*"], false),
+            ("gzip a.patch", vec!["a.patch.gz"], false),
+            ("gzip -dc a.patch.gz", vec![], true),
+            ("split -l 50 a.patch p_", vec!["p_*"], false),
+            ("split a.patch", vec!["x*"], false),
+            ("csplit -f /d/h a.patch /x/", vec!["/d/h*"], false),
             ("unzip a.zip -d /d", vec!["/d"], false),
             ("pip download x -d /d", vec!["/d"], true),
             ("pip install x --target /d", vec!["/d"], true),

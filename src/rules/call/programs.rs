@@ -45,7 +45,7 @@ const TABLE: &[(Class, &[&str])] = &[
             "vimdiff", "meld", "icdiff", "difft", "iconv", "expand", "unexpand", "dos2unix",
             "pygmentize", "highlight", "glow", "mdcat", "type", "get-content", "gc", "uncompyle6",
             "decompyle3", "pycdc", "javap", "objdump", "nm", "rpm2cpio", "interdiff",
-            "filterdiff", "lsdiff", "split", "tr", "xargs", "parallel", "dd",
+            "filterdiff", "lsdiff", "tr", "xargs", "parallel", "dd",
         ]),
     (Class::Filters, &[
             "grep", "egrep", "fgrep", "zgrep", "bzgrep", "xzgrep", "rg", "ag", "ack", "ugrep",

@@ -2,7 +2,7 @@
 
 use super::cautious;
 use super::matching::Subject;
-use super::steps::{Step, steps_of};
+use super::steps::Step;
 use super::windows::Windows;
 use super::{Call, Engine};
 use crate::rules::call::programs::is_shell;
@@ -16,15 +16,9 @@ use crate::rules::rule::{Access, Side};
 use crate::rules::text::fold::plain;
 use crate::shell;
 use crate::shell::model::{Invocation, Join, Origin};
-use crate::trace::event::{Channel, EditOp, Event, EventId, Outcome};
+use crate::trace::event::{Channel, Event, EventId, Outcome};
 
-/// Longest file that is remembered because the agent may run it later, in bytes.
-const MAX_SCRIPT: usize = 64 << 10;
-
-/// Files that are remembered because the agent may run them later.
-const MAX_SCRIPTS: usize = 256;
-
-/// Bytes of such files that are read in one run, each time that they are run.
+/// Bytes of files that the agent wrote and runs that are read in one run, each time that they are run.
 pub(super) const MAX_SCRIPT_BYTES: usize = 64 << 20;
 
 /// Programs that are looked at one by one in one run: twenty times more than the longest real runs start.
@@ -93,35 +87,6 @@ impl Engine<'_> {
                 self.looked_at.clear();
             }
         }
-    }
-
-    /// The steps of the files that the agent wrote before and runs now.
-    fn scripts_of(&mut self, step: &Step, cwd: Option<&str>) -> Vec<Step> {
-        let mut more = Vec::new();
-        for file in step.io.files.iter().filter(|f| f.access == Access::Run) {
-            let path = step.place(cwd).resolve(&file.path);
-            let Some(source) = self.scripts.get(&path) else {
-                continue;
-            };
-            // Running it again in the same command shows nothing more.
-            if !self.ran.insert(path.clone()) {
-                continue;
-            }
-            self.script_bytes = self.script_bytes.saturating_add(source.len());
-            if self.script_bytes > MAX_SCRIPT_BYTES {
-                continue;
-            }
-            let shell = step
-                .invocation
-                .as_ref()
-                .is_some_and(|i| is_shell(&i.program) || i.program == path);
-            if shell || path.ends_with(".sh") {
-                more.extend(steps_of(&shell::parse(source), cwd));
-            } else {
-                more.push(Step::script(source, cwd));
-            }
-        }
-        more
     }
 
     /// One step of a call.
@@ -233,7 +198,7 @@ impl Engine<'_> {
     }
 
     /// The working directory of an event, or else that of the run.
-    fn cwd(&self, event: &Event) -> Option<String> {
+    pub(super) fn cwd(&self, event: &Event) -> Option<String> {
         event.cwd.clone().or_else(|| self.root.clone())
     }
 
@@ -265,7 +230,7 @@ impl Engine<'_> {
     fn remember(&mut self, event: &Event, step: &Step, before: usize) {
         let cwd = self.cwd(event);
         let place = step.place(cwd.as_deref());
-        self.stash.spread(&step.io, &place);
+        let spread = self.stash.spread(&step.io, &place);
         let bringing =
             self.findings.iter().skip(before).find(|f| {
                 f.waived.is_none() && self.rules.rule(&f.rule).is_some_and(|r| r.carries)
@@ -280,24 +245,18 @@ impl Engine<'_> {
                 self.stash.add(path, saved.clone());
             }
         } else if step.io.fetches.is_empty() {
+            if !spread && writes_anew(event, step) {
+                for path in &step.saves {
+                    self.stash.overwritten(path);
+                }
+            }
             for file in step.io.files.iter().filter(|f| f.access == Access::Write) {
                 if self.own_files.len() < MAX_OWN_FILES {
                     self.own_files.insert(place.resolve(&file.path));
                 }
             }
         }
-        let heredoc = step.invocation.as_ref().and_then(|i| i.heredoc.as_deref());
-        if let (Some(text), [path]) = (heredoc, step.saves.as_slice()) {
-            self.add_script(path.clone(), text);
-        }
-    }
-
-    fn add_script(&mut self, path: String, text: &str) {
-        if text.len() <= MAX_SCRIPT
-            && (self.scripts.len() < MAX_SCRIPTS || self.scripts.contains_key(&path))
-        {
-            self.scripts.insert(path, text.to_owned());
-        }
+        self.remember_script(step);
     }
 
     /// A web call, a call of another tool, an edit.
@@ -312,16 +271,7 @@ impl Engine<'_> {
                 step: None,
             };
             self.try_rules(event, subject, |rule| rule.kind == Kind::Admission);
-            for edit in &event.edits {
-                let cwd = self.cwd(event);
-                let place = Place {
-                    moved: None,
-                    cwd: cwd.as_deref(),
-                };
-                if let (EditOp::Write, Some(new)) = (edit.op, &edit.new) {
-                    self.add_script(place.resolve(&edit.path), new);
-                }
-            }
+            self.remember_edits(event);
         }
         self.step(event, Step::of_call(event, &text));
         if event.channel == Channel::Edit {
@@ -430,6 +380,23 @@ impl Engine<'_> {
             self.stash.forget(id);
         }
     }
+}
+
+/// True if the step certainly writes over the files that it saves to, with something that it does not read
+/// from others: an edit, or the only command line without branches that there is.
+fn writes_anew(event: &Event, step: &Step) -> bool {
+    let branches = ["||", "&&", "if", "while", "until", "case", "for"];
+    let words = || {
+        event
+            .text
+            .split(|c: char| !c.is_alphanumeric() && !"|&".contains(c))
+    };
+    step.flow.is_empty()
+        && matches!(step.join(), Some(Join::First | Join::Then))
+        && step.invocation.as_ref().is_some_and(|i| {
+            i.redirects.iter().any(|r| r.operator == ">") && i.origin == Origin::Direct
+        })
+        && !words().any(|word| branches.contains(&word))
 }
 
 /// The repository that a git command works in if not that of its directory: `--git-dir`, `GIT_DIR`.

@@ -20,6 +20,7 @@ mod jobs;
 mod matching;
 mod past;
 mod report;
+mod scripts;
 mod sinks;
 mod steps;
 mod windows;

@@ -1,0 +1,198 @@
+//! Files that the agent wrote and runs later: scripts, modules, recipes.
+
+use super::Engine;
+use super::calls::MAX_SCRIPT_BYTES;
+use super::steps::{Step, steps_of};
+use crate::rules::call::programs::{Class, class, is_shell};
+use crate::rules::call::recipes::{asked, imports, module_files, run_by};
+use crate::rules::flow::Place;
+use crate::rules::rule::Access;
+use crate::shell;
+use crate::shell::model::Invocation;
+use crate::trace::event::{Channel, EditOp, Event};
+
+/// Longest file that is remembered because the agent may run it later, in bytes.
+const MAX_SCRIPT: usize = 64 << 10;
+
+/// Files that are remembered because the agent may run them later.
+const MAX_SCRIPTS: usize = 256;
+
+impl Engine<'_> {
+    /// The steps of the files that the agent wrote before and runs now.
+    pub(super) fn scripts_of(&mut self, step: &Step, cwd: Option<&str>) -> Vec<Step> {
+        let mut more = Vec::new();
+        if self.scripts.is_empty() {
+            return more;
+        }
+        let place = step.place(cwd);
+        if let Some(invocation) = &step.invocation {
+            self.recipes(invocation, &place, cwd, &mut more);
+        }
+        let mut open = self.files_run(step, &place);
+        open.extend(self.modules_in(&step.text, &place));
+        while let Some(path) = open.pop() {
+            // Running it again in the same command shows nothing more.
+            if !self.ran.insert(path.clone()) {
+                continue;
+            }
+            let Some(source) = self.scripts.get(&path) else {
+                continue;
+            };
+            self.script_bytes = self.script_bytes.saturating_add(source.len());
+            if self.script_bytes > MAX_SCRIPT_BYTES {
+                continue;
+            }
+            let shell = step
+                .invocation
+                .as_ref()
+                .is_some_and(|i| is_shell(&i.program) || i.program == path);
+            if shell || path.ends_with(".sh") || is_for_a_shell(source) {
+                more.extend(steps_of(&shell::parse(source), cwd));
+            } else {
+                more.push(Step::script(source, cwd));
+                open.extend(self.modules_in(source, &place));
+            }
+        }
+        more
+    }
+
+    /// The files of the agent's that a step runs.
+    fn files_run(&self, step: &Step, place: &Place) -> Vec<String> {
+        let files = step.io.files.iter().filter(|f| f.access == Access::Run);
+        let mut run: Vec<String> = files.map(|file| place.resolve(&file.path)).collect();
+        let Some(invocation) = &step.invocation else {
+            return run;
+        };
+        let words = || invocation.args.iter().map(|word| word.text.as_str());
+        match class(&invocation.program) {
+            // `./tools/get.sh`: only the name is left of the program.
+            Class::Other => {
+                let name = format!("/{}", invocation.program);
+                let named = |path: &&String| **path == invocation.program || path.ends_with(&name);
+                run.extend(self.scripts.keys().find(named).cloned());
+            }
+            Class::Runs => {
+                let module = words().skip_while(|word| *word != "-m").nth(1);
+                let files = module.into_iter().flat_map(module_files);
+                run.extend(files.map(|file| place.resolve(&file)));
+            }
+            _ => {}
+        }
+        run.retain(|path| self.scripts.contains_key(path));
+        run
+    }
+
+    /// The modules of the agent's that a text in Python imports.
+    fn modules_in(&self, source: &str, place: &Place) -> Vec<String> {
+        let files = imports(source);
+        let files = files.iter().flat_map(|module| module_files(module));
+        files
+            .map(|file| place.resolve(&file))
+            .filter(|path| self.scripts.contains_key(path))
+            .collect()
+    }
+
+    /// The recipes of the agent's that a call of `make`, `just`, `npm` runs.
+    fn recipes(
+        &mut self,
+        invocation: &Invocation,
+        place: &Place,
+        cwd: Option<&str>,
+        more: &mut Vec<Step>,
+    ) {
+        let words: Vec<&str> = invocation.args.iter().map(|w| w.text.as_str()).collect();
+        let Some((files, names)) = asked(&invocation.program, &words) else {
+            return;
+        };
+        let mut paths = files.iter().map(|file| place.resolve(file));
+        let Some(path) = paths.find(|path| self.scripts.contains_key(path)) else {
+            return;
+        };
+        // Each set of recipes once for a command.
+        if !self.ran.insert(format!("{path} {}", names.join(" "))) {
+            return;
+        }
+        let source = self.scripts.get(&path).map_or("", String::as_str);
+        self.script_bytes = self.script_bytes.saturating_add(source.len());
+        if self.script_bytes <= MAX_SCRIPT_BYTES {
+            let text = run_by(&invocation.program, source, &names);
+            more.extend(steps_of(&shell::parse(&text), cwd));
+        }
+    }
+
+    /// Remembers what a step writes to a file, for when it is run.
+    pub(super) fn remember_script(&mut self, step: &Step) {
+        let (Some(invocation), [path]) = (&step.invocation, step.saves.as_slice()) else {
+            return;
+        };
+        let spoken = || {
+            let known = class(&invocation.program) == Class::Speaks
+                && invocation.args.iter().all(|word| !word.dynamic);
+            known.then(|| spoken(invocation))
+        };
+        let appends = invocation.redirects.iter().any(|r| r.operator == ">>")
+            || step.io.speaks && invocation.args.iter().any(|word| word.text == "-a");
+        if let Some(text) = invocation.heredoc.clone().or_else(spoken) {
+            self.add_script(path.clone(), &text, appends);
+        }
+    }
+
+    /// Remembers what edits write.
+    pub(super) fn remember_edits(&mut self, event: &Event) {
+        if event.channel != Channel::Edit {
+            return;
+        }
+        let cwd = self.cwd(event);
+        let place = Place {
+            moved: None,
+            cwd: cwd.as_deref(),
+        };
+        for edit in &event.edits {
+            let Some(new) = &edit.new else { continue };
+            match edit.op {
+                EditOp::Write => self.add_script(place.resolve(&edit.path), new, false),
+                // What stands around it is not known.
+                EditOp::Replace => self.add_script(place.resolve(&edit.path), new, true),
+                EditOp::Delete | EditOp::Unrecorded => {}
+            }
+        }
+    }
+
+    fn add_script(&mut self, path: String, text: &str, append: bool) {
+        if text.len() > MAX_SCRIPT
+            || self.scripts.len() >= MAX_SCRIPTS && !self.scripts.contains_key(&path)
+        {
+            return;
+        }
+        let known = self.scripts.entry(path).or_default();
+        if !append || known.len() + text.len() >= MAX_SCRIPT {
+            known.clear();
+        } else if !known.is_empty() && !known.ends_with('\n') {
+            known.push('\n');
+        }
+        known.push_str(text);
+    }
+}
+
+/// What `echo` and `printf` print, roughly: enough to see what it would run.
+fn spoken(invocation: &Invocation) -> String {
+    let words: Vec<&str> = invocation
+        .args
+        .iter()
+        .map(|word| word.text.as_str())
+        .filter(|word| !matches!(*word, "-e" | "-n" | "-ne" | "-en" | "--"))
+        .collect();
+    let text = match (invocation.program.as_str(), words.split_first()) {
+        ("printf", Some((format, rest))) if rest.is_empty() => (*format).to_owned(),
+        // `printf '%s\n' line line`
+        ("printf", Some((_, rest))) => rest.join("\n"),
+        _ => words.join(" "),
+    };
+    text.replace("\\n", "\n").replace("\\t", "\t")
+}
+
+/// True for a script that names a shell in its first line.
+fn is_for_a_shell(source: &str) -> bool {
+    let first = source.lines().next().unwrap_or_default();
+    first.starts_with("#!") && first.rsplit(['/', ' ']).next().is_some_and(is_shell)
+}
