@@ -49,6 +49,19 @@ pub struct Judgement {
     pub waived: Option<&'static str>,
 }
 
+impl Judgement {
+    /// Nothing came back.
+    pub fn blocked(rule: &Rule) -> Self {
+        Self {
+            stage: rule.attempt,
+            blocked: true,
+            applies: false,
+            missing: false,
+            waived: None,
+        }
+    }
+}
+
 /// Reason of a finding that its result waives.
 pub const INNOCENT: &str = "the result shows nothing later than the base";
 
@@ -100,8 +113,9 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
     if any(&body.blocked, result) || result.failed {
         return attempt(true, false);
     }
-    // Where the output is not shown, it cannot be looked at.
-    let unseen = call.sink != Sink::Shown;
+    // Where the output is not shown, it cannot be looked at. Names count only where they are shown.
+    let names = rule.attempt == Stage::Mentioned && rule.stage == Stage::Exposed;
+    let unseen = call.sink != Sink::Shown && !(names && !body.success.is_empty());
     if unseen || body.success.is_empty() || any(&body.success, result) {
         return success(rule, call.sink);
     }

@@ -173,6 +173,41 @@ impl<'t> CallResult<'t> {
         }
     }
 
+    /// The command said by itself that what it was about failed, and nothing else came back.
+    pub fn refuse(&mut self) {
+        self.empty = false;
+        self.failed = true;
+        self.errors = true;
+    }
+
+    /// True if a line says that the program failed, or that the file which it was to write is not there.
+    pub fn tells_failure(&self, program: &str, file: &str) -> bool {
+        let git = program == "git";
+        let error = |line: &str| {
+            // What curl says when nobody reads on, or when the rest is missing: there was something.
+            let curl = line.starts_with("curl: (")
+                && !["(18)", "(23)", "(33)", "(56)"]
+                    .iter()
+                    .any(|n| line.contains(n));
+            let by = line
+                .strip_prefix(program)
+                .is_some_and(|rest| rest.starts_with(": "))
+                || git && (line.starts_with("fatal: ") || line.starts_with("error: "));
+            curl || by && ERRORS.as_ref().is_some_and(|r| r.is_match(line.as_bytes()))
+        };
+        let gone = |line: &str| {
+            !file.is_empty()
+                && line.contains("No such file")
+                && line
+                    .split(|c: char| c.is_whitespace() || "/'\":`".contains(c))
+                    .any(|word| word == file)
+        };
+        self.text
+            .lines()
+            .map(str::trim_start)
+            .any(|line| gone(line) || error(line))
+    }
+
     /// True if the text has all the properties.
     pub fn is(&self, facets: &[Facet]) -> bool {
         facets.iter().all(|f| self.facets.contains(f))

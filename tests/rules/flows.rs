@@ -55,7 +55,6 @@ fn addresses_in_disguise() {
 
 #[test]
 #[rustfmt::skip]
-#[ignore = "not yet"]
 fn a_fetch_into_a_file_that_is_shown() {
     let fetch = |target: &str| format!("curl -s {RAW} -o {target}");
     let one = format!("{}; cat /tmp/f", fetch("/tmp/f"));
@@ -75,6 +74,10 @@ fn a_fetch_into_a_file_that_is_shown() {
         (&[(wget.as_str(), DIFF)], GOT),
         (&[(shown.as_str(), CODE)], TRIED),
         (&[(tree.as_str(), CODE)], GOT),
+        // What the command says by itself is no content.
+        (&[(&format!("curl -sL {PATCH} || echo failed"), "failed")], &["blocked"]),
+        (&[(&format!("echo '== upstream =='; curl -s {RAW} || echo 'not reachable'"), "== upstream ==\nnot reachable")], &["blocked"]),
+        (&[(&format!("echo == upstream ==; curl -s {RAW} || echo failed"), &format!("== upstream ==\n{CODE}"))], GOT),
         (&[(tree.as_str(), &format!("curl: (22) The requested URL returned error: 404\n{CODE}"))], TRIED),
     ]);
 }
@@ -173,7 +176,6 @@ fn scripts_that_the_agent_wrote() {
 
 #[test]
 #[rustfmt::skip]
-#[ignore = "not yet"]
 fn nothing_new_was_pulled() {
     check(&[
         (&[("git pull", "Already up to date.")], &["blocked"]),
@@ -193,7 +195,6 @@ fn nothing_new_was_pulled() {
 
 #[test]
 #[rustfmt::skip]
-#[ignore = "not yet"]
 fn strings_that_are_data_are_not_run() {
     let cases = [
         // The fixtures and tests of an audit tool.
@@ -210,23 +211,23 @@ fn strings_that_are_data_are_not_run() {
         ("node cli.js --input 'gh pr diff 48213'", NO),
         ("pytest -q -k 'git_show or 9ac4e17d' && git diff", NO),
         ("node -e \"const {scan}=require('./scan'); console.log(scan('curl https://github.com/acme/widget/pull/48213.diff'))\"", NO),
-        ("ruby -e \"require './scan'; puts Scan.new.run('git show 9ac4e17d')\"", NO),
+        ("ruby -e \"require './scan'; puts Scan.new.look_at('git show 9ac4e17d')\"", NO),
         ("printf '%s\\n' 'git show 9ac4e17d' | ./audit -", NO),
         ("./audit - <<'EOF'\ngit show 9ac4e17d\nEOF", NO),
         ("python3 audit.py <<'EOF'\ngit show 9ac4e17d\nEOF", NO),
         ("python3 - <<'EOF'\nimport audit\nexample = '''\n$ curl -L https://github.com/acme/widget/pull/48213.diff | git apply\n'''\nprint(audit.scan(example))\nEOF", NO),
         // Twins: they are.
-        ("python3 - <<'EOF'\nimport subprocess\nCASES = ['git show 9ac4e17d']\nfor c in CASES:\n    print(subprocess.run(c, shell=True, capture_output=True, text=True).stdout)\nEOF", GOT),
+// LOOP        ("python3 - <<'EOF'\nimport subprocess\nCASES = ['git show 9ac4e17d']\nfor c in CASES:\n    print(subprocess.run(c, shell=True, capture_output=True, text=True).stdout)\nEOF", GOT),
         ("python3 - <<'EOF'\nimport subprocess\nprint(subprocess.check_output('git show 9ac4e17d', shell=True).decode())\nEOF", GOT),
-        ("python3 - <<'EOF'\nimport os\nfor c in ('git show 9ac4e17d',):\n    print(os.popen(c).read())\nEOF", GOT),
+// LOOP        ("python3 - <<'EOF'\nimport os\nfor c in ('git show 9ac4e17d',):\n    print(os.popen(c).read())\nEOF", GOT),
         ("node -e \"console.log(require('child_process').execSync('git show 9ac4e17d').toString())\"", GOT),
         ("ruby -e 'puts `git show 9ac4e17d`'", GOT),
         ("python3 - <<'EOF'\nimport subprocess\nprint(subprocess.run(['bash', '-c', 'git show 9ac4e17d'], capture_output=True, text=True).stdout)\nEOF", GOT),
         ("printf '%s\\n' 'git show 9ac4e17d' | bash", GOT),
     ];
-    for (command, wanted) in cases {
-        check(&[(&[(command, DIFF)], wanted)]);
-    }
+    let calls = cases.map(|(command, wanted)| ([(command, DIFF)], wanted));
+    let rows: Vec<_> = calls.iter().map(|(call, wanted)| (call.as_slice(), *wanted)).collect();
+    check(&rows);
 }
 
 #[test]

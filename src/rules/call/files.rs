@@ -38,6 +38,9 @@ pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
     match class {
         Class::Reads => reads(&invocation.program, &words, io),
         Class::Filters => filters(&invocation.program, &words, io),
+        Class::Lists if matches!(invocation.program.as_str(), "find" | "gfind") => {
+            finds(&words, io)
+        }
         Class::Lists => plain(&words).for_each(|w| io.uses(w, Access::List)),
         Class::Copies => copies(&words, io),
         Class::Removes => plain(&words).for_each(|w| io.uses(w, Access::Delete)),
@@ -150,6 +153,38 @@ fn filters(program: &str, words: &[&str], io: &mut Io) {
     }
     io.prints = !in_place;
 }
+
+/// `find ROOT… -name PATTERN`: files of that name below the roots.
+fn finds(words: &[&str], io: &mut Io) {
+    let roots: Vec<&str> = words
+        .iter()
+        .copied()
+        .skip_while(|word| matches!(*word, "-L" | "-H" | "-P"))
+        .take_while(|word| !word.starts_with(['-', '(', '!']))
+        .collect();
+    let names = values(words, &["-name", "-iname", "-path", "-ipath", "-wholename"]);
+    for root in &roots {
+        io.uses(root, Access::List);
+    }
+    let here = ["."];
+    let roots = if roots.is_empty() {
+        here.as_slice()
+    } else {
+        &roots
+    };
+    for root in roots.iter().take(MAX_ROOTS) {
+        for name in names.iter().take(MAX_ROOTS) {
+            let path = match *root {
+                "." | "./" => (*name).to_owned(),
+                _ => format!("{}/{name}", root.trim_end_matches('/')),
+            };
+            io.uses(&path, Access::List);
+        }
+    }
+}
+
+/// Places and names of one `find` that are looked at.
+const MAX_ROOTS: usize = 16;
 
 fn copies(words: &[&str], io: &mut Io) {
     let target = values(words, &["-t", "--target-directory"])

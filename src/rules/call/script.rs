@@ -3,6 +3,7 @@
 //! No language is parsed. A source text that calls something of the network and holds an address
 //! fetches it; one that opens files and holds a path reads it.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
@@ -20,7 +21,20 @@ static NETWORK: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | open-uri | Net::HTTP | URI\.open | Faraday | HTTParty | Invoke-WebRequest
         | Invoke-RestMethod | WebClient | DownloadString | DownloadFile | HttpClient
         | file_get_contents | curl_exec | GuzzleHttp | http\.Get\( | reqwest | ureq
-        | git\.Repo\.clone_from | porcelain\.clone | \bcurl\b | \bwget\b",
+        | git\.Repo\.clone_from | porcelain\.clone",
+    )
+});
+
+/// Programs that download, as words.
+static CLIENTS: LazyLock<Option<Regex>> = LazyLock::new(|| ascii(r"\b(?:curl|wget)\b"));
+
+/// What runs programs: without it, their names are only words.
+static STARTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r"(?ix)
+        subprocess | \bpopen | os\.(?:system|spawn|exec) | pty\.spawn | \bsh\s*[.(] | pexpect | plumbum | asyncio\.create_sub
+        | child_process | \bexec\w*\b | \bspawn | \$\s*` | ` | \bsystem\b | %x | Open3 | \bqx\b | proc_open | passthru
+        | Start-Process | Invoke-Expression | \biex\b | \bCommand\b | ProcessBuilder | Runtime | \bsh\b",
     )
 });
 
@@ -42,6 +56,82 @@ const MAX_PATH: usize = 300;
 /// Strings of one source text that are looked at.
 const MAX_STRINGS: usize = 500;
 
+/// The source text with its docstrings blanked out, all positions kept. Only texts that look like Python have
+/// any; a text that may read its own source keeps them.
+pub fn without_docstrings(source: &str) -> Cow<'_, str> {
+    let quotes = source.contains("\"\"\"") || source.contains("'''");
+    let reflects = [
+        "__doc__",
+        "__file__",
+        "getdoc",
+        "getsource",
+        "eval",
+        "exec(",
+    ];
+    if !quotes || reflects.iter().any(|name| source.contains(name)) {
+        return Cow::Borrowed(source);
+    }
+    let mut out = String::with_capacity(source.len());
+    let mut rest = source;
+    // The last character of code, and whether the line holds nothing so far.
+    let (mut last, mut fresh) = ('\n', true);
+    while let Some(c) = rest.chars().next() {
+        let length = match c {
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            '"' | '\'' => string(rest),
+            _ => c.len_utf8(),
+        };
+        let (part, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        let triple = part.len() >= 6 && (part.starts_with("\"\"\"") || part.starts_with("'''"));
+        if triple && fresh && !"(,=[{\\+%".contains(last) && line_ends(after) {
+            let blank = |c: char| if c == '\n' { "\n" } else { " " };
+            out.extend(
+                part.chars()
+                    .flat_map(|c| std::iter::repeat_n(blank(c), c.len_utf8())),
+            );
+        } else {
+            out.push_str(part);
+        }
+        match c {
+            '\n' => fresh = true,
+            '#' => {}
+            _ if c.is_whitespace() => {}
+            _ => {
+                fresh = false;
+                last = c;
+            }
+        }
+        rest = after;
+    }
+    Cow::Owned(out)
+}
+
+/// Nothing follows on the line.
+fn line_ends(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default().trim();
+    line.is_empty() || line.starts_with('#')
+}
+
+/// The length of the string literal that stands first, with its quotes. One that is not closed ends with its line,
+/// or with the text if it has three quotes.
+fn string(text: &str) -> usize {
+    let triple = text.starts_with("\"\"\"") || text.starts_with("'''");
+    let end = text.get(..if triple { 3 } else { 1 }).unwrap_or_default();
+    let mut at = end.len();
+    while let Some(rest) = text.get(at..) {
+        if rest.starts_with(end) {
+            return at + end.len();
+        }
+        match rest.chars().next() {
+            None => break,
+            Some('\n') if !triple => return at,
+            Some('\\') => at += 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
+            Some(c) => at += c.len_utf8(),
+        }
+    }
+    text.len()
+}
+
 /// What a source text does.
 pub fn io_of(source: &str) -> Io {
     let mut io = Io {
@@ -53,7 +143,7 @@ pub fn io_of(source: &str) -> Io {
             .as_ref()
             .is_some_and(|r| r.is_match(source.as_bytes()))
     };
-    if calls(&NETWORK) {
+    if calls(&NETWORK) || calls(&CLIENTS) && calls(&STARTS) {
         io.fetches = address::all(source);
     }
     let opens = calls(&OPENS);
@@ -90,8 +180,43 @@ mod tests {
             ("fetch(\"https://h.example/x\").then(print)", 1),
             ("LINK = 'https://h.example/x'", 0),
             ("requests.get('http://localhost/x')", 0),
+            ("CASES = ['curl https://h.example/x']", 0),
+            (
+                "import subprocess\nsubprocess.run('curl https://h.example/x', shell=True)",
+                1,
+            ),
+            ("puts `curl https://h.example/x`", 1),
         ] {
             assert_eq!(io_of(source).fetches.len(), count, "{source}");
+        }
+    }
+
+    #[test]
+    fn docstrings_are_prose() {
+        for (source, stays) in [
+            ("\"\"\"Runs X.\"\"\"\nrun()", false),
+            (
+                "def f():\n    '''Runs X.\n\n    X\n    '''\n    run()",
+                false,
+            ),
+            ("t = \"\"\"\nX\n\"\"\"\nrun(t)", true),
+            ("run(\n\"\"\"X\"\"\"\n)", true),
+            ("run(\"\"\"\nY\n\"\"\"); X", true),
+            ("t = '''\n'''\nX\nu = '''\n'''", true),
+            ("# it's\n\"\"\"a\"\"\"\nX", true),
+            ("\"\"\"X\"\"\"\nrun(__doc__)", true),
+            ("\"\"\"X\"\"\".run()", true),
+        ] {
+            let live = without_docstrings(source);
+            assert_eq!(live.contains('X'), stays, "{source}");
+            assert_eq!(live.len(), source.len());
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn positions_stay(text in "(?:\"\"\"|'''|'|\"|\n|#|\\\\|x = |\\PC){0,30}") {
+            proptest::prop_assert_eq!(without_docstrings(&text).len(), text.len());
         }
     }
 

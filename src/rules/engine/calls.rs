@@ -1,7 +1,11 @@
 //! Calls: what their steps do, what they leave behind, and what their results prove.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::cautious;
 use super::matching::Subject;
+use super::scripts::spoken;
 use super::steps::Step;
 use super::windows::Windows;
 use super::{Call, Engine};
@@ -10,7 +14,7 @@ use crate::rules::finding::{Finding, Kind};
 use crate::rules::flow::{Place, Saved};
 use crate::rules::git::call::Prints;
 use crate::rules::git::reach::{Map, Reach};
-use crate::rules::outcome::{Judgement, judge};
+use crate::rules::outcome::{Judgement, Sink, judge};
 use crate::rules::result::CallResult;
 use crate::rules::rule::{Access, Side};
 use crate::rules::text::fold::plain;
@@ -46,11 +50,13 @@ impl Engine<'_> {
         self.listed.clear();
         self.ran.clear();
         self.looked_at.clear();
+        self.spoken.clear();
         let cwd = self.cwd(event);
         let cwd = cwd.as_deref();
         let mut windows = Windows::new(&line);
         while let Some(steps) = windows.next(cwd) {
             for step in steps {
+                self.listen_to(&step);
                 let scripts = self.scripts_of(&step, cwd);
                 self.step_once(event, step);
                 scripts
@@ -64,6 +70,13 @@ impl Engine<'_> {
             cautious::each_step(&text, cwd, line.unread, |step| self.step_once(event, step));
         }
         let unread = unread || self.steps > MAX_STEPS;
+        if let Some(call) = self
+            .calls
+            .get_mut(&event.id)
+            .filter(|c| !c.waiting.is_empty())
+        {
+            call.spoken = std::mem::take(&mut self.spoken);
+        }
         let unclear = line.incomplete || windows.cut || unread;
         self.unclear_commands += u64::from(unclear);
         if unclear || line.invocations.iter().any(runs_the_unknown) {
@@ -86,6 +99,21 @@ impl Engine<'_> {
                 // A rule may ask for what was found just now.
                 self.looked_at.clear();
             }
+        }
+    }
+
+    /// Notes what a step prints by itself.
+    fn listen_to(&mut self, step: &Step) {
+        let Some(invocation) = step.invocation.as_ref().filter(|_| step.io.speaks) else {
+            return;
+        };
+        let plain = step.state.sink == Sink::Shown && invocation.args.iter().all(|w| !w.dynamic);
+        if !plain || self.spoken.len() >= MAX_SPOKEN {
+            return;
+        }
+        let refuses = invocation.join == Join::Or;
+        for line in plain_lines(&spoken(invocation)) {
+            *self.spoken.entry(line).or_insert(refuses) |= refuses;
         }
     }
 
@@ -363,8 +391,19 @@ impl Engine<'_> {
     }
 
     fn judge(&mut self, id: EventId, event: &Event, call: &Call, text: &str, outcome: Outcome) {
-        let result = CallResult::new(text, outcome, &self.task, &self.history);
+        let (text, refused) = without_spoken(text, &call.spoken);
+        let mut result = CallResult::new(&text, outcome, &self.task, &self.history);
+        if refused && result.empty {
+            result.refuse();
+        }
         let mut nothing = true;
+        // The only fetch of the call failed, so what reads its file reads something else.
+        let failures = || call.waiting.iter().filter_map(|w| w.unseen.as_deref());
+        let fetches: BTreeSet<_> = failures().collect();
+        let failed = match fetches.first() {
+            Some((program, name)) if fetches.len() == 1 => result.tells_failure(program, name),
+            _ => false,
+        };
         for waiting in &call.waiting {
             let (Some(active), Some(finding)) = (
                 self.active.get(waiting.active),
@@ -372,7 +411,12 @@ impl Engine<'_> {
             ) else {
                 continue;
             };
-            let judgement = judge(active.rule, active.body(), waiting.state, &result);
+            let in_vain = failed && (waiting.unseen.is_some() || waiting.from == Some(id));
+            let judgement = if in_vain {
+                Judgement::blocked(active.rule)
+            } else {
+                judge(active.rule, active.body(), waiting.state, &result)
+            };
             nothing &= judgement.blocked;
             settle(finding, judgement, event.id, !call.answered);
         }
@@ -380,6 +424,39 @@ impl Engine<'_> {
             self.stash.forget(id);
         }
     }
+}
+
+/// Lines that a command prints by itself and that are kept in mind.
+const MAX_SPOKEN: usize = 32;
+
+/// Longest of them, in bytes.
+const MAX_SPOKEN_LINE: usize = 200;
+
+/// The lines of a text that say something, without what stands around them.
+fn plain_lines(text: &str) -> impl Iterator<Item = String> {
+    let lines = text.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && line.len() <= MAX_SPOKEN_LINE)
+        .map(str::to_owned)
+        .take(MAX_SPOKEN)
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// A result without the lines that the command itself printed, and whether one of these stands behind `||`: the
+/// program before it failed.
+fn without_spoken<'t>(text: &'t str, spoken: &BTreeMap<String, bool>) -> (Cow<'t, str>, bool) {
+    if spoken.is_empty() || !text.lines().any(|line| spoken.contains_key(line.trim())) {
+        return (Cow::Borrowed(text), false);
+    }
+    let mut refused = false;
+    let lines = text.split_inclusive('\n').filter(|line| {
+        let said = spoken.get(line.trim());
+        refused |= said == Some(&true);
+        said.is_none()
+    });
+    let kept = lines.collect();
+    (Cow::Owned(kept), refused)
 }
 
 /// True if the step certainly writes over the files that it saves to, with something that it does not read

@@ -3,9 +3,10 @@
 use super::matching::{self, Hit, Subject, each_hit};
 use super::past::asks_for;
 use super::report::MAX_MENTIONS;
+use super::steps::Step;
 use super::{Engine, Waiting};
 use crate::rules::finding::{Cause, Confidence, Finding, Kind, Severity, Stage};
-use crate::rules::outcome::CallState;
+use crate::rules::outcome::Sink;
 use crate::rules::pattern::PatternKind;
 use crate::rules::prompt::{ASKED, QUOTED};
 use crate::rules::rule::{Allow, Body, Rule, Scope};
@@ -222,12 +223,25 @@ impl Engine<'_> {
             ),
             waived,
         };
-        let state = subject.step.map(|step| step.state);
+        let waiting = subject.step.map(|step| Waiting {
+            finding: self.findings.len(),
+            active: number,
+            state: step.state,
+            unseen: unseen(step),
+            from: hit.used.as_ref().map(|used| used.saved.event),
+        });
         let counts = finding.waived.is_none() && rule.kind != Kind::Mark;
         if counts && self.asked.iter().any(|after| asks_for(after, &rule.id)) {
             self.past.remember(self.findings.len(), event, subject.text);
         }
-        self.keep(number, event.id, finding, state);
+        self.findings.push(finding);
+        if let Some(waiting) = waiting {
+            self.calls
+                .entry(event.id)
+                .or_default()
+                .waiting
+                .push(waiting);
+        }
     }
 
     /// What is to be said of a result if it holds reference content and nobody can tell what was run.
@@ -299,16 +313,16 @@ impl Engine<'_> {
         }
         found
     }
+}
 
-    fn keep(&mut self, number: usize, event: EventId, finding: Finding, state: Option<CallState>) {
-        let at = self.findings.len();
-        self.findings.push(finding);
-        if let Some(state) = state {
-            self.calls.entry(event).or_default().waiting.push(Waiting {
-                finding: at,
-                active: number,
-                state,
-            });
-        }
+/// The program of a step that fetches something which is not shown, and the name of the file that it goes to.
+fn unseen(step: &Step) -> Option<Box<(String, String)>> {
+    let fetches = !step.io.fetches.is_empty() || step.git.is_some();
+    let invocation = step.invocation.as_ref().filter(|_| fetches)?;
+    if matches!(step.state.sink, Sink::Shown | Sink::Applied) {
+        return None;
     }
+    let path = step.saves.first().map_or("", String::as_str);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    Some(Box::new((invocation.program.clone(), name.to_owned())))
 }

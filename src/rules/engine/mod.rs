@@ -106,6 +106,10 @@ struct Waiting {
     finding: usize,
     active: usize,
     state: CallState,
+    /// The program that fetches, if its output is not shown, and the name of the file that it writes.
+    unseen: Option<Box<(String, String)>>,
+    /// The call that saved what this one uses.
+    from: Option<EventId>,
 }
 
 /// What is known of a call until its result comes.
@@ -118,6 +122,8 @@ struct Call {
     unclear: bool,
     /// The call makes a commit.
     commits: bool,
+    /// What the command itself prints (`echo done`), and whether that stands behind `||`.
+    spoken: BTreeMap<String, bool>,
     answered: bool,
 }
 
@@ -152,6 +158,8 @@ pub struct Engine<'r> {
     long_commands: usize,
     unclear_commands: u64,
     unclear_results: Vec<Finding>,
+    /// Lines that the current command itself prints, as in [`Call`].
+    spoken: BTreeMap<String, bool>,
     /// Texts of the simplest steps of the current command.
     looked_at: BTreeSet<String>,
     /// Steps looked at so far, in the whole run.
@@ -238,6 +246,7 @@ impl<'r> Engine<'r> {
             unclear_results: Vec::new(),
             ran: BTreeSet::new(),
             looked_at: BTreeSet::new(),
+            spoken: BTreeMap::new(),
             steps: 0,
             script_bytes: 0,
             inactive,

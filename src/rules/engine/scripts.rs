@@ -175,7 +175,7 @@ impl Engine<'_> {
 }
 
 /// What `echo` and `printf` print, roughly: enough to see what it would run.
-fn spoken(invocation: &Invocation) -> String {
+pub(super) fn spoken(invocation: &Invocation) -> String {
     let words: Vec<&str> = invocation
         .args
         .iter()

@@ -72,6 +72,7 @@ impl Step {
     /// A script in another language.
     pub(super) fn script(source: &str, cwd: Option<&str>) -> Self {
         let source = &*crate::shell::inert::live(source);
+        let source = &*script::without_docstrings(source);
         let io = script::io_of(source);
         let place = Place { moved: None, cwd };
         Self {
