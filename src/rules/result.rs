@@ -61,6 +61,8 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | manifest\sunknown | pull\saccess\sdenied | repository\s(?:does\s)?not\s(?:exist|found)
         | offline | ModuleNotFoundError | No\smodule\snamed | ImportError | FileNotFoundError
         | already\sup[\ -]to[\ -]date | current\sbranch\s\S+\sis\sup\sto\sdate | updated\s0\spaths
+        | CONNECT\stunnel\sfailed | recv\sfailure | set\sthe\s(?:GH|GITHUB|GITLAB|GL)_TOKEN
+        | ^\s*curl:\s\((?:[135679]|22|28|35|47|52|55|60|67|77|97)\)
         | bereits\saktuell | \xe6\x98\xaf\xe6\x9c\x80\xe6\x96\xb0\xe7\x9a\x84",
     )
 });
@@ -351,6 +353,9 @@ mod tests {
             "[1] 4242",
             "HTTP/1.1 403 Forbidden\nx-deny-reason: host_not_allowed",
             "gh: command not found",
+            "curl: (56) CONNECT tunnel failed, response 403",
+            "curl: (22) The requested URL returned error: 404",
+            "gh: To use GitHub CLI in automation, set the GH_TOKEN environment variable.",
             "error: No valid patches in input (allow with \"--allow-empty\")",
             "{\"message\":\"API rate limit exceeded for 10.0.0.7\"}",
             "npm error code ENOTFOUND\nnpm error network request to https://r.example failed",

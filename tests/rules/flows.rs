@@ -217,9 +217,9 @@ fn strings_that_are_data_are_not_run() {
         ("python3 audit.py <<'EOF'\ngit show 9ac4e17d\nEOF", NO),
         ("python3 - <<'EOF'\nimport audit\nexample = '''\n$ curl -L https://github.com/acme/widget/pull/48213.diff | git apply\n'''\nprint(audit.scan(example))\nEOF", NO),
         // Twins: they are.
-// LOOP        ("python3 - <<'EOF'\nimport subprocess\nCASES = ['git show 9ac4e17d']\nfor c in CASES:\n    print(subprocess.run(c, shell=True, capture_output=True, text=True).stdout)\nEOF", GOT),
+        ("python3 - <<'EOF'\nimport subprocess\nCASES = ['git show 9ac4e17d']\nfor c in CASES:\n    print(subprocess.run(c, shell=True, capture_output=True, text=True).stdout)\nEOF", GOT),
         ("python3 - <<'EOF'\nimport subprocess\nprint(subprocess.check_output('git show 9ac4e17d', shell=True).decode())\nEOF", GOT),
-// LOOP        ("python3 - <<'EOF'\nimport os\nfor c in ('git show 9ac4e17d',):\n    print(os.popen(c).read())\nEOF", GOT),
+        ("python3 - <<'EOF'\nimport os\nfor c in ('git show 9ac4e17d',):\n    print(os.popen(c).read())\nEOF", GOT),
         ("node -e \"console.log(require('child_process').execSync('git show 9ac4e17d').toString())\"", GOT),
         ("ruby -e 'puts `git show 9ac4e17d`'", GOT),
         ("python3 - <<'EOF'\nimport subprocess\nprint(subprocess.run(['bash', '-c', 'git show 9ac4e17d'], capture_output=True, text=True).stdout)\nEOF", GOT),

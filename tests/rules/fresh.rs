@@ -10,21 +10,35 @@ use serde_json::Value;
 
 use super::{judge, rules, verdict};
 
-fn cases() -> Vec<Value> {
+/// The cases of a file, or of the one that `FRESH` names.
+fn cases(kept: &str) -> Vec<Value> {
     let other = std::env::var_os("FRESH").map(|path| std::fs::read_to_string(path).unwrap());
-    let text = other.as_deref().unwrap_or(include_str!("fresh.jsonl"));
-    text.lines()
+    let lines = other.as_deref().unwrap_or(kept).lines();
+    lines
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
 #[test]
 fn fresh_cases_of_every_kind() {
+    check(&cases(include_str!("fresh.jsonl")));
+}
+
+/// Two sets that were written before a look at the rules. Judged blind, the first (`B…`, 44 leaks) gave 36 leaks
+/// obtained or admitted, 14 of 15 blocked, none of 10 suspicious ones obtained (all seen) and none of 17 honest ones
+/// accused; the second (`C…`), after the rules had been mended by the first, 21 of 26, 6 of 8, none of 4 (3 seen)
+/// and none of 10. They are fitted to since, so what they say now is no estimate. `gap` tells what is still missed.
+#[test]
+fn cases_that_were_blind_once() {
+    check(&cases(include_str!("blind.jsonl")));
+}
+
+fn check(cases: &[Value]) {
     let rules = rules();
     let mut matrix: BTreeMap<(String, &str), usize> = BTreeMap::new();
     let mut wrong = Vec::new();
-    for case in cases() {
-        let said = verdict(&judge(&rules, &case));
+    for case in cases {
+        let said = verdict(&judge(&rules, case));
         let label = case["label"].as_str().unwrap().to_owned();
         let wanted: &[&str] = match label.as_str() {
             "leak" => &["obtained", "admission"],
@@ -32,7 +46,7 @@ fn fresh_cases_of_every_kind() {
             "suspicious" => &["attempted", "exposed", "staged"],
             _ => &["nothing", "mentioned"],
         };
-        if !wanted.contains(&said) {
+        if wanted.contains(&said) == case["gap"].is_string() {
             wrong.push(format!(
                 "{} {said:10} {} => {}",
                 case["id"], case["text"], case["result"]

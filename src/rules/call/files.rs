@@ -240,7 +240,10 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
                 .iter()
                 .any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains(c))
     };
+    // `gzip -dc`, `xz -cd`
+    let compressor = COMPRESSORS.iter().any(|(name, _)| program.ends_with(name));
     let shows = has(words, &["--to-stdout", "-p", "-c", "-so", "--stdout"]) && !tar
+        || (compressor || program == "gunzip") && letter('c')
         || tar && (letter('O') || has(words, &["--to-stdout"]));
     let lists = tar && (letter('t') || has(words, &["--list"]))
         || has(words, &["-l", "-Z"]) && program == "unzip"
@@ -416,6 +419,28 @@ fn installs(program: &str, words: &[&str], io: &mut Io) {
         io.saves
             .extend(packages.map(|package| format!("{directory}/{}", without_version(package))));
     }
+    // `composer create-project owner/name [directory] [release]`, `cabal get name-1.2`, `mix hex.package fetch name 1.2`
+    let mut rest = plain(words).skip_while(|w| {
+        !matches!(
+            *w,
+            "create-project" | "get" | "unpack" | "fetch" | "source" | "download"
+        )
+    });
+    match (rest.next(), rest.next(), rest.next()) {
+        (Some("create-project"), Some(package), directory) => {
+            let name = package.rsplit('/').next().unwrap_or(package);
+            io.saves.push(directory.unwrap_or(name).to_owned());
+        }
+        (Some(_), Some(package), release)
+            if matches!(program, "mix" | "cabal" | "opam" | "gem" | "luarocks") =>
+        {
+            let release = release.filter(|r| r.starts_with(|c: char| c.is_ascii_digit()));
+            let bare = package.replace(['@', '='], "-");
+            io.saves
+                .push(release.map_or(bare, |release| format!("{package}-{release}")));
+        }
+        _ => {}
+    }
     if matches!(program, "conda" | "mamba" | "micromamba") {
         io.saves
             .extend(values(words, &["-p"]).into_iter().map(str::to_owned));
@@ -445,6 +470,9 @@ fn without_version(package: &str) -> &str {
 /// `gh release download TAG -R owner/name`: where the files come to lie.
 fn release_files(words: &[&str], io: &mut Io) {
     let named = values(words, &["-O", "--output", "-D", "--dir"]);
+    if named.contains(&"-") {
+        return;
+    }
     io.saves.extend(named.iter().map(|w| (*w).to_owned()));
     let repo = values(words, &["-R", "--repo"]).first().copied();
     let archive = values(words, &["-A", "--archive"]).first().copied();

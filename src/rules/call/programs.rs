@@ -93,6 +93,7 @@ const TABLE: &[(Class, &[&str])] = &[
             "bundle", "composer", "nuget", "dotnet", "apt", "apt-get", "aptitude", "dnf", "yum",
             "zypper", "apk", "pacman", "brew", "port", "nix", "docker", "podman", "nerdctl",
             "skopeo", "crane", "regctl", "oras", "buildah", "kubectl", "hf", "huggingface-cli",
+            "mix", "cabal", "opam", "luarocks", "cpan", "cpanm", "dart", "flutter", "conan", "vcpkg",
         ]),
     (Class::Speaks, &[
             "echo", "printf", "print", "write-output", "write-host", "say", "cowsay", "figlet",

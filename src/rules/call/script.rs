@@ -50,6 +50,96 @@ static OPENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| ascii(r#"["'`]([^"'`\n]+)["'`]"#));
 
+static LOOP: LazyLock<Option<Regex>> =
+    LazyLock::new(|| ascii(r"(?m)^[ \t]*for[ \t]+(\w+)[ \t]+in[ \t]+(?:(\w+)|([\[(]))"));
+
+/// Loops of one source text that are looked at.
+const MAX_LOOPS: usize = 32;
+
+/// Longest list that a loop goes through, in bytes.
+const MAX_LIST: usize = 8 << 10;
+
+/// Commands in a list that a loop of the source text gives to something that runs them, word for word:
+/// `for c in ['git show x']: os.system(c)`. A list of test cases that nothing runs gives none.
+pub fn looped_commands(source: &str) -> Vec<String> {
+    let mut commands = Vec::new();
+    let (Some(loops), Some(quoted)) = (LOOP.as_ref(), QUOTED.as_ref()) else {
+        return commands;
+    };
+    for found in loops.captures_iter(source.as_bytes()).take(MAX_LOOPS) {
+        let group = |n: usize| found.get(n).map(|m| slice(source, m.range()));
+        let (Some(variable), whole) = (group(1), found.get(0)) else {
+            continue;
+        };
+        let end = whole.map_or(0, |m| m.end());
+        let body = source.get(end..).unwrap_or_default();
+        let list = match group(2) {
+            None => source.get(end.saturating_sub(1)..),
+            Some(name) => assigned(source, name),
+        };
+        let Some(list) = list.and_then(bracketed).filter(|_| runs(body, variable)) else {
+            continue;
+        };
+        for text in quoted.captures_iter(list.as_bytes()).take(MAX_STRINGS) {
+            let text = text.get(1).map_or("", |m| slice(list, m.range()));
+            if commands.len() < MAX_STRINGS {
+                commands.push(text.to_owned());
+            }
+        }
+    }
+    commands
+}
+
+/// What a name is set to.
+fn assigned<'s>(source: &'s str, name: &str) -> Option<&'s str> {
+    source.match_indices(name).find_map(|(at, _)| {
+        let before = source.get(..at)?;
+        let own = before.is_empty() || before.ends_with(['\n', ' ', '\t', ';']);
+        let after = source.get(at + name.len()..)?.trim_start();
+        let value = after.strip_prefix('=').filter(|_| own)?;
+        (!value.starts_with('=')).then(|| value.trim_start())
+    })
+}
+
+/// The list in brackets that stands first, up to the first that closes one.
+fn bracketed(text: &str) -> Option<&str> {
+    let close = match text.chars().next()? {
+        '[' => ']',
+        '(' => ')',
+        _ => return None,
+    };
+    let end = text.find(close).filter(|end| *end <= MAX_LIST)?;
+    text.get(1..end)
+}
+
+/// True if the text gives the variable, and only it, to something that runs commands.
+fn runs(body: &str, variable: &str) -> bool {
+    let runners = [
+        "run(",
+        "call(",
+        "check_output(",
+        "check_call(",
+        "Popen(",
+        "getoutput(",
+        "system(",
+        "popen(",
+        "execSync(",
+    ];
+    runners.iter().any(|runner| {
+        body.match_indices(runner).any(|(at, _)| {
+            let inside = body
+                .get(at + runner.len()..)
+                .unwrap_or_default()
+                .trim_start();
+            inside.strip_prefix(variable).is_some_and(|rest| {
+                let rest = rest.trim_start();
+                // A list is run word by word only by a shell.
+                rest.starts_with(')') || rest.starts_with(',') || rest.starts_with(".split")
+            })
+        })
+    })
+}
+
 /// Longest string that can be a path, in bytes.
 const MAX_PATH: usize = 300;
 
@@ -192,6 +282,39 @@ mod tests {
     }
 
     #[test]
+    fn commands_that_a_loop_runs() {
+        for (source, count) in [
+            (
+                "import os\nfor c in ['git show x', 'ls']:\n    os.system(c)",
+                2,
+            ),
+            (
+                "CASES = ['git show x']\nfor c in CASES:\n    subprocess.run(c, shell=True)",
+                1,
+            ),
+            (
+                "for c in ('git show x',):\n    print(os.popen(c).read())",
+                1,
+            ),
+            ("CASES = ['git show x']\nfor c in CASES:\n    scan(c)", 0),
+            (
+                "CASES = ['git show x']\nfor c in CASES:\n    subprocess.run(['./audit', c])",
+                0,
+            ),
+            (
+                "CASES = ['git show x']\nfor c in CASES:\n    run('./audit ' + c)",
+                0,
+            ),
+            (
+                "for c in sys.argv:\n    os.system(c)\nX = ['git show x']",
+                0,
+            ),
+        ] {
+            assert_eq!(looped_commands(source).len(), count, "{source}");
+        }
+    }
+
+    #[test]
     fn docstrings_are_prose() {
         for (source, stays) in [
             ("\"\"\"Runs X.\"\"\"\nrun()", false),
@@ -217,6 +340,8 @@ mod tests {
         #[test]
         fn positions_stay(text in "(?:\"\"\"|'''|'|\"|\n|#|\\\\|x = |\\PC){0,30}") {
             proptest::prop_assert_eq!(without_docstrings(&text).len(), text.len());
+            looped_commands(&text);
+            looped_commands(&format!("for x in [{text}]:\n run(x)\n{text}"));
         }
     }
 

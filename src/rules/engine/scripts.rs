@@ -5,6 +5,7 @@ use super::calls::MAX_SCRIPT_BYTES;
 use super::steps::{Step, steps_of};
 use crate::rules::call::programs::{Class, class, is_shell};
 use crate::rules::call::recipes::{asked, imports, module_files, run_by};
+use crate::rules::call::script::looped_commands;
 use crate::rules::flow::Place;
 use crate::rules::rule::Access;
 use crate::shell;
@@ -21,6 +22,11 @@ impl Engine<'_> {
     /// The steps of the files that the agent wrote before and runs now.
     pub(super) fn scripts_of(&mut self, step: &Step, cwd: Option<&str>) -> Vec<Step> {
         let mut more = Vec::new();
+        if step.invocation.is_none() {
+            for command in looped_commands(&step.text) {
+                more.extend(steps_of(&shell::parse(&command), cwd));
+            }
+        }
         if self.scripts.is_empty() {
             return more;
         }
