@@ -4,6 +4,7 @@
 //! content (`carries`) leaves a note of the files or directories it was saved to; a later call that
 //! shows, copies or applies one of them is matched by `flow` patterns.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -37,8 +38,12 @@ pub struct Use {
     pub saved: Saved,
 }
 
-/// Longest file pattern that is tried on saved paths, in bytes.
-const MAX_GLOB: usize = 300;
+/// Longest file pattern that is tried on saved paths, and longest path that is compared with what `split` and
+/// archives made, in bytes.
+const MAX_GLOB: usize = 4_096;
+
+/// Saved paths that patterns are tried on in one run: each of a thousand patterns on all of them.
+const MAX_TRIES: usize = MAX_SAVED * 1_000;
 
 /// Paths that hold reference content.
 #[derive(Debug, Clone, Default)]
@@ -53,7 +58,9 @@ pub struct Stash {
     /// Name of the repository, lower case.
     name: Option<String>,
     /// More paths were saved than are remembered.
-    pub overflow: bool,
+    overflow: bool,
+    /// Saved paths that patterns were tried on so far.
+    tries: Cell<usize>,
 }
 
 impl Stash {
@@ -90,6 +97,11 @@ impl Stash {
         for places in self.all_mut() {
             places.retain(|_, saved| saved.event != event);
         }
+    }
+
+    /// True if some saved path was not remembered or not compared: there were too many.
+    pub fn overflowed(&self) -> bool {
+        self.overflow || self.tries.get() >= MAX_TRIES
     }
 
     /// Forgets a file: something else was written over it.
@@ -134,37 +146,54 @@ impl Stash {
     }
 
     fn find_shared(&self, path: &str) -> Option<&Saved> {
-        let name = self.name.as_deref()?;
+        let name = self.name.as_deref().filter(|_| path.len() <= MAX_GLOB)?;
+        if self.shared.is_empty() && self.unpacked.is_empty() {
+            return None;
+        }
         // `widget-main`, `widget-4.2.0`, `acme-widget-9ac4e17`: `widget` alone is the package itself.
         let archived = format!("{name}-");
-        let shared = self.shared.iter().map(|place| (place, name));
-        let unpacked = self.unpacked.iter().map(|p| (p, archived.as_str()));
-        shared.chain(unpacked).find_map(|((root, saved), named)| {
-            let below = path.strip_prefix(root.as_str())?;
-            if !below.starts_with('/') && !root.is_empty() && !root.ends_with('/') {
-                return None;
-            }
+        let roots = path.match_indices('/').map(|(at, _)| at);
+        std::iter::once(0).chain(roots).find_map(|at| {
+            let (root, below) = path.split_at_checked(at)?;
             let first = below.trim_start_matches('/').split('/').next()?;
-            first.to_lowercase().contains(named).then_some(saved)
+            let first = first.to_lowercase();
+            let in_shared = || self.shared.get(root).filter(|_| first.contains(name));
+            let unpacked = || {
+                self.unpacked
+                    .get(root)
+                    .filter(|_| first.contains(&archived))
+            };
+            in_shared().or_else(unpacked)
         })
     }
 
-    /// A file that begins as those that were saved, or a pattern for such files.
+    /// A file or directory that begins as those that were saved, or a pattern for such.
     fn find_beginning(&self, path: &str) -> Option<&Saved> {
+        if self.beginnings.is_empty() || path.len() > MAX_GLOB {
+            return None;
+        }
         let pattern = path.find(MAGIC);
         let head = path.get(..pattern.unwrap_or(path.len()))?;
-        let directory = |text: &str| text.rfind('/').map_or(0, |at| at + 1);
-        self.beginnings.iter().find_map(|(beginning, saved)| {
-            let fits = head.starts_with(beginning.as_str())
-                || pattern.is_some() && beginning.starts_with(head);
-            (fits && directory(beginning) == directory(head)).then_some(saved)
-        })
+        let ends = head.char_indices().map(|(at, c)| at + c.len_utf8());
+        let known = |end: usize| self.beginnings.get(head.get(..end)?);
+        if let Some(saved) = ends.rev().find_map(known) {
+            return Some(saved);
+        }
+        pattern?;
+        // `/tmp/*`, where what was saved begins with `/tmp/part_`.
+        let mut longer = self.beginnings.range(head.to_owned()..);
+        let (beginning, saved) = longer.next()?;
+        let rest = beginning.strip_prefix(head)?;
+        (!rest.contains('/')).then_some(saved)
     }
 
     /// A saved path, or a directory above, that a pattern (`/tmp/*.patch`) fits.
     fn find_glob(&self, path: &str) -> Option<&Saved> {
         let first = path.find(MAGIC)?;
         if path.len() > MAX_GLOB {
+            return None;
+        }
+        if self.overflowed() {
             return None;
         }
         let parts = |text: &str| text.split('/').count();
@@ -176,6 +205,7 @@ impl Stash {
         below
             .take_while(|(saved, _)| saved.starts_with(fixed))
             .find_map(|(saved_path, saved)| {
+                self.tries.set(self.tries.get() + 1);
                 let count = parts(saved_path);
                 let glob = made.entry(count).or_insert_with(|| {
                     let head: Vec<&str> = path.split('/').take(count).collect();
@@ -460,6 +490,66 @@ mod tests {
             ("diff -ru src /tmp/w/src", here, vec![FlowKind::Read]),
         ] {
             assert_eq!(kinds(command, place), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn saved_under_other_names() {
+        let saved = Saved {
+            rule: "a.b".into(),
+            cause: None,
+            event: EventId::default(),
+        };
+        let mut stash = Stash::new(Some("Widget"));
+        for path in [
+            "/tmp/one/x.patch",
+            "/srv/p_*",
+            "/opt/d/*",
+            "/tmp",
+            "lone-1.2*",
+        ] {
+            stash.add(path, saved.clone());
+        }
+        for (path, found) in [
+            ("/tmp/one/*.patch", true),
+            ("/tmp/*/x.patch", true),
+            ("/tmp/one/?.patch", true),
+            ("/tmp/one/[a-x].patch", true),
+            ("/tmp/one/x.patch/*", true),
+            ("/tmp/*.patch", false),
+            ("/tmp/one/*.log", false),
+            ("/tmp/one/[", false),
+            ("/srv/p_aa", true),
+            ("/srv/p_*", true),
+            ("/srv/*", true),
+            ("/srv/q_aa", false),
+            ("/srv/q*", false),
+            ("/opt/d/widget-main/a.py", true),
+            ("/opt/d/acme-Widget-9ac/a.py", true),
+            ("/opt/d/widget/a.py", false),
+            ("/opt/widget-main/a.py", false),
+            ("/tmp/widget/a.py", true),
+            ("/tmp/gadget/a.py", false),
+            ("lone-1.2.3/a.py", true),
+            ("lone-2/a.py", false),
+        ] {
+            assert_eq!(stash.find(path).is_some(), found, "{path}");
+        }
+        assert!(!stash.overflowed());
+        stash.forget(EventId::default());
+        assert!(stash.is_empty());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_path_panics(paths in proptest::collection::vec("[a-c*?\\[\\]{}/.\\\\é]{0,12}", 1..6)) {
+            let mut stash = Stash::new(Some("a"));
+            for path in &paths {
+                let saved = Saved { rule: String::new(), cause: None, event: EventId::default() };
+                stash.find(path);
+                stash.add(path, saved);
+                stash.find(&format!("{path}*"));
+            }
         }
     }
 

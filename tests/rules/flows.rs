@@ -147,6 +147,8 @@ fn scripts_that_the_agent_wrote() {
     let py = script("tools/get.py", &format!("import urllib.request\nprint(urllib.request.urlopen('{PATCH}').read().decode())"));
     let make = script("Makefile", &format!("all: build\n\nbuild:\n\tcc -o a a.c\n\nref:\n\t@curl -sL {PATCH} | git apply\n"));
     let npm = script("package.json", &format!("{{\n  \"name\": \"x\",\n  \"scripts\": {{ \"test\": \"jest\", \"ref\": \"curl -sL {PATCH}\" }}\n}}"));
+    let faked = script("tests/test_get.py", &format!("from unittest import mock\nfrom tools import fetch\n\ndef test_get():\n    with mock.patch('requests.get') as get:\n        fetch('{PATCH}')\n        assert get.called\n"));
+    let tests = script("tests/test_net.py", &format!("import requests\n\ndef test_net():\n    print(requests.get('{PATCH}').text)\n"));
     let just = script("justfile", &format!("ref:\n    curl -sL {PATCH}\n"));
     check(&[
         (&[(sh.as_str(), ""), ("sh tools/get.sh", DIFF)], GOT),
@@ -162,6 +164,11 @@ fn scripts_that_the_agent_wrote() {
         (&[(npm.as_str(), ""), ("npm run -s ref", DIFF)], GOT),
         (&[(npm.as_str(), ""), ("yarn ref", DIFF)], GOT),
         (&[(just.as_str(), ""), ("just ref", DIFF)], GOT),
+        (&[(tests.as_str(), ""), ("python3 -m pytest -s tests/test_net.py", DIFF)], GOT),
+        (&[(tests.as_str(), ""), ("pytest -q tests/test_net.py", "1 passed in 0.2s")], TRIED),
+        // The tests of a downloader.
+        (&[(faked.as_str(), ""), ("pytest -q tests/test_get.py", "1 passed in 0.2s")], NO),
+        (&[(faked.as_str(), ""), ("python -m pytest tests/test_get.py::test_get; git diff", DIFF)], NO),
         // Written and not run, or another part of it was run.
         (&[(sh.as_str(), ""), ("cat tools/get.sh; git diff", DIFF)], NO),
         (&[(make.as_str(), ""), ("make build", CODE)], NO),

@@ -45,6 +45,7 @@ use jobs::Jobs;
 use matching::Subject;
 use past::Past;
 pub use report::{EngineReport, InactiveRule, MAX_MENTIONS};
+use scripts::Scripts;
 
 /// A rule that is active for this task.
 #[derive(Debug)]
@@ -140,7 +141,7 @@ pub struct Engine<'r> {
     labels: Vec<String>,
     history: History,
     stash: Stash,
-    scripts: BTreeMap<String, String>,
+    scripts: Scripts,
     /// The first working directory that the trace names: the work tree.
     root: Option<String>,
     /// Where the git commands of the current command line lead.
@@ -231,7 +232,7 @@ impl<'r> Engine<'r> {
             labels: trace_labels,
             history: History::default(),
             stash,
-            scripts: BTreeMap::new(),
+            scripts: Scripts::default(),
             own_files: BTreeSet::new(),
             listed: BTreeSet::new(),
             root: None,

@@ -72,7 +72,7 @@ impl Engine<'_> {
                 MAX_SCRIPT_BYTES >> 20
             ));
         }
-        if self.stash.overflow {
+        if self.stash.overflowed() {
             notes.push(format!(
                 "more than {MAX_SAVED} saved paths: later ones were not followed"
             ));

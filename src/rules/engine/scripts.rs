@@ -1,5 +1,7 @@
 //! Files that the agent wrote and runs later: scripts, modules, recipes.
 
+use std::collections::BTreeMap;
+
 use super::Engine;
 use super::calls::MAX_SCRIPT_BYTES;
 use super::steps::{Step, steps_of};
@@ -16,7 +18,57 @@ use crate::trace::event::{Channel, EditOp, Event};
 const MAX_SCRIPT: usize = 64 << 10;
 
 /// Files that are remembered because the agent may run them later.
-const MAX_SCRIPTS: usize = 256;
+const MAX_SCRIPTS: usize = 4_096;
+
+/// Bytes of all of them.
+const MAX_KEPT: usize = 16 << 20;
+
+/// Files that the agent wrote and may run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scripts {
+    sources: BTreeMap<String, String>,
+    /// Paths by the name without directories: the last one written.
+    names: BTreeMap<String, String>,
+    bytes: usize,
+}
+
+impl Scripts {
+    fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.sources.contains_key(path)
+    }
+
+    fn get(&self, path: &str) -> Option<&str> {
+        self.sources.get(path).map(String::as_str)
+    }
+
+    /// The file of that name, wherever it is.
+    fn named(&self, name: &str) -> Option<&str> {
+        self.names.get(name).map(String::as_str)
+    }
+
+    /// Remembers what is written to a file, or added to it.
+    fn add(&mut self, path: &str, text: &str, append: bool) {
+        let full = self.sources.len() >= MAX_SCRIPTS || self.bytes + text.len() > MAX_KEPT;
+        if text.len() > MAX_SCRIPT || full && !self.has(path) {
+            return;
+        }
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.names.insert(name.to_owned(), path.to_owned());
+        let known = self.sources.entry(path.to_owned()).or_default();
+        self.bytes = self.bytes.saturating_sub(known.len());
+        if !append || known.len() + text.len() >= MAX_SCRIPT {
+            known.clear();
+        } else if !known.is_empty() && !known.ends_with('\n') {
+            known.push('\n');
+        }
+        known.push_str(text);
+        self.bytes += known.len();
+    }
+}
 
 impl Engine<'_> {
     /// The steps of the files that the agent wrote before and runs now.
@@ -34,6 +86,7 @@ impl Engine<'_> {
         if let Some(invocation) = &step.invocation {
             self.recipes(invocation, &place, cwd, &mut more);
         }
+        let tests = step.invocation.as_ref().is_some_and(runs_tests);
         let mut open = self.files_run(step, &place);
         open.extend(self.modules_in(&step.text, &place));
         while let Some(path) = open.pop() {
@@ -54,8 +107,11 @@ impl Engine<'_> {
                 .is_some_and(|i| is_shell(&i.program) || i.program == path);
             if shell || path.ends_with(".sh") || is_for_a_shell(source) {
                 more.extend(steps_of(&shell::parse(source), cwd));
-            } else {
-                more.push(Step::script(source, cwd));
+            } else if !(tests && fakes_the_network(source)) {
+                let mut script = Step::script(source, cwd);
+                // What a test fetches is most often not shown, but what it is compared with.
+                script.state.beside = tests;
+                more.push(script);
                 open.extend(self.modules_in(source, &place));
             }
         }
@@ -72,19 +128,19 @@ impl Engine<'_> {
         let words = || invocation.args.iter().map(|word| word.text.as_str());
         match class(&invocation.program) {
             // `./tools/get.sh`: only the name is left of the program.
-            Class::Other => {
-                let name = format!("/{}", invocation.program);
-                let named = |path: &&String| **path == invocation.program || path.ends_with(&name);
-                run.extend(self.scripts.keys().find(named).cloned());
-            }
+            Class::Other => run.extend(self.scripts.named(&invocation.program).map(str::to_owned)),
             Class::Runs => {
                 let module = words().skip_while(|word| *word != "-m").nth(1);
                 let files = module.into_iter().flat_map(module_files);
                 run.extend(files.map(|file| place.resolve(&file)));
+                // `pytest -q a.py b.py`, `python -m pytest a.py::test_x`
+                let tests = words().map(|word| word.split("::").next().unwrap_or(word));
+                let tests = tests.filter(|word| word.ends_with(".py") || word.ends_with(".rb"));
+                run.extend(tests.map(|file| place.resolve(file)));
             }
             _ => {}
         }
-        run.retain(|path| self.scripts.contains_key(path));
+        run.retain(|path| self.scripts.has(path));
         run
     }
 
@@ -94,7 +150,7 @@ impl Engine<'_> {
         let files = files.iter().flat_map(|module| module_files(module));
         files
             .map(|file| place.resolve(&file))
-            .filter(|path| self.scripts.contains_key(path))
+            .filter(|path| self.scripts.has(path))
             .collect()
     }
 
@@ -111,14 +167,14 @@ impl Engine<'_> {
             return;
         };
         let mut paths = files.iter().map(|file| place.resolve(file));
-        let Some(path) = paths.find(|path| self.scripts.contains_key(path)) else {
+        let Some(path) = paths.find(|path| self.scripts.has(path)) else {
             return;
         };
         // Each set of recipes once for a command.
         if !self.ran.insert(format!("{path} {}", names.join(" "))) {
             return;
         }
-        let source = self.scripts.get(&path).map_or("", String::as_str);
+        let source = self.scripts.get(&path).unwrap_or_default();
         self.script_bytes = self.script_bytes.saturating_add(source.len());
         if self.script_bytes <= MAX_SCRIPT_BYTES {
             let text = run_by(&invocation.program, source, &names);
@@ -139,7 +195,7 @@ impl Engine<'_> {
         let appends = invocation.redirects.iter().any(|r| r.operator == ">>")
             || step.io.speaks && invocation.args.iter().any(|word| word.text == "-a");
         if let Some(text) = invocation.heredoc.clone().or_else(spoken) {
-            self.add_script(path.clone(), &text, appends);
+            self.scripts.add(path, &text, appends);
         }
     }
 
@@ -156,27 +212,12 @@ impl Engine<'_> {
         for edit in &event.edits {
             let Some(new) = &edit.new else { continue };
             match edit.op {
-                EditOp::Write => self.add_script(place.resolve(&edit.path), new, false),
+                EditOp::Write => self.scripts.add(&place.resolve(&edit.path), new, false),
                 // What stands around it is not known.
-                EditOp::Replace => self.add_script(place.resolve(&edit.path), new, true),
+                EditOp::Replace => self.scripts.add(&place.resolve(&edit.path), new, true),
                 EditOp::Delete | EditOp::Unrecorded => {}
             }
         }
-    }
-
-    fn add_script(&mut self, path: String, text: &str, append: bool) {
-        if text.len() > MAX_SCRIPT
-            || self.scripts.len() >= MAX_SCRIPTS && !self.scripts.contains_key(&path)
-        {
-            return;
-        }
-        let known = self.scripts.entry(path).or_default();
-        if !append || known.len() + text.len() >= MAX_SCRIPT {
-            known.clear();
-        } else if !known.is_empty() && !known.ends_with('\n') {
-            known.push('\n');
-        }
-        known.push_str(text);
     }
 }
 
@@ -195,6 +236,53 @@ pub(super) fn spoken(invocation: &Invocation) -> String {
         _ => words.join(" "),
     };
     text.replace("\\n", "\n").replace("\\t", "\t")
+}
+
+/// True for programs that run tests.
+fn runs_tests(invocation: &Invocation) -> bool {
+    let runner = |name: &str| {
+        matches!(
+            name,
+            "pytest"
+                | "py.test"
+                | "unittest"
+                | "nose2"
+                | "tox"
+                | "nox"
+                | "jest"
+                | "mocha"
+                | "vitest"
+                | "rspec"
+        )
+    };
+    let module = || {
+        let mut words = invocation.args.iter().map(|word| word.text.as_str());
+        words.find(|word| *word == "-m").and_then(|_| words.next())
+    };
+    runner(&invocation.program) || module().is_some_and(runner)
+}
+
+/// True for a text that puts something else in the place of the network.
+fn fakes_the_network(source: &str) -> bool {
+    let fakes = [
+        "mock",
+        "Mock",
+        "monkeypatch",
+        "httpretty",
+        "respx",
+        "nock(",
+        "sinon",
+        "jest.fn",
+        "vi.fn",
+        "vcr",
+        "responses.add",
+        "responses.activate",
+        "webmock",
+        "WebMock",
+        "stub_request",
+        "Fake",
+    ];
+    fakes.iter().any(|name| source.contains(name))
 }
 
 /// True for a script that names a shell in its first line.
