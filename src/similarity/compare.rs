@@ -77,7 +77,8 @@ pub struct Comparison {
 }
 
 /// Compares. Without a patch the measures of the patch are `None` and their ratios 0 of what there
-/// is; what the GT alone gives (sizes, distinctive lines, chance) is there.
+/// is, or 0 of 0 for windows and blocks, which are made for a patch only; what the GT alone gives
+/// (sizes, distinctive lines, chance) is there.
 pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
     let mut notes = Vec::new();
     let scopes = scope::decide(inputs, &mut notes);

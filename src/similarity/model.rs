@@ -156,8 +156,9 @@ pub struct DistinctiveLine {
     pub gt_line: u32,
     /// The line without white space and comments, folded: what is searched for in squeezed text.
     pub squeezed: String,
-    /// The line as it stands in the GT, for people.
-    pub raw: String,
+    /// The same with its comments, where one stands within the code: in a text that shows the line, this is
+    /// what stands there.
+    pub commented: Option<String>,
     /// At least 16 characters: counts for exposure.
     pub long: bool,
     /// In the agent's patch too.
