@@ -1,11 +1,10 @@
 //! Finding many known lines in much text: one pass, exact, whatever the number of lines.
 //!
 //! Every line is represented by a few bytes out of it, the place that fewest other lines share. The scan
-//! looks at every second position of the text: it keeps the last bytes in a register, asks a bit set
-//! whether any line has them, and compares the bytes around them when one does. So that no occurrence
-//! falls between two positions, a line is entered with the windows of two neighbouring offsets. An
-//! automaton over whole lines does the same work at a tenth of the speed once there are thousands of
-//! lines, and needs far more memory.
+//! looks at every second position of the text: it asks a bit set whether any line has the bytes there, and
+//! compares the bytes around them when one does. So that no occurrence falls between two positions, a line
+//! is entered with the windows of two neighbouring offsets. An automaton over whole lines does the same work
+//! at a tenth of the speed once there are thousands of lines, and needs far more memory.
 //!
 //! Lines and text come from the party under audit, so the work must be bounded for any of them: of
 //! lines that share a window only [`MAX_PER_WINDOW`] are searched (the others are reported by
@@ -19,7 +18,10 @@ pub(super) const MIN_BYTES: usize = WINDOW + STRIDE - 1;
 /// Bytes of a window.
 const WINDOW: usize = 7;
 
-/// Every so many bytes of the text a window is looked up.
+/// The bits of a window in a word of eight bytes, the first of them lowest.
+const WINDOW_BITS: u64 = (1 << (8 * WINDOW)) - 1;
+
+/// Every so many bytes of the text a window is looked up; divides eight.
 const STRIDE: usize = 2;
 
 /// Lines with the same rarest window beyond this number are not searched. Real patches stay below 5;
@@ -161,29 +163,34 @@ impl Needles {
             return;
         }
         let (filter, shift) = (self.filter.as_slice(), self.shift);
-        let mut register = 0u64;
-        for (step, bytes) in text.chunks_exact(STRIDE).enumerate() {
-            for byte in bytes {
-                register = register >> 8 | u64::from(*byte) << 56;
-            }
-            let window = register >> (64 - 8 * WINDOW);
-            let slot = hash(window) >> shift;
-            let word = filter.get((slot >> 6) as usize).copied().unwrap_or(0);
-            if word >> (slot & 63) & 1 == 1 {
-                self.check(text, (step + 1) * STRIDE, window, &mut hit);
-            }
+        let (words, tail) = text.as_chunks::<8>();
+        let mut last = [0; 8];
+        for (slot, byte) in last.iter_mut().zip(tail) {
+            *slot = *byte;
         }
+        let mut words = words.iter().chain([&last, &[0; 8]]);
+        let mut word = words.next().copied().map_or(0, u64::from_le_bytes);
+        // Windows that reach beyond the end hold no line: that shows when it is compared.
+        words.enumerate().for_each(|(number, next)| {
+            let next = u64::from_le_bytes(*next);
+            let both = u128::from(next) << 64 | u128::from(word);
+            for offset in (0..8).step_by(STRIDE) {
+                let window = (both >> (8 * offset)) as u64 & WINDOW_BITS;
+                let slot = hash(window) >> shift;
+                let bits = filter.get((slot >> 6) as usize).copied().unwrap_or(0);
+                if bits >> (slot & 63) & 1 == 1 {
+                    self.check(text, number * 8 + offset, window, &mut hit);
+                }
+            }
+            word = next;
+        });
     }
 
-    /// The lines that stand in `text` with `window` ending before byte `end`.
+    /// The lines that stand in `text` with `window` beginning at a byte.
     #[cold]
-    fn check(&self, text: &[u8], end: usize, window: u64, hit: &mut impl FnMut(NeedleId)) {
-        // The register starts as zeros: before so many bytes it holds no window.
-        let Some(window_start) = end.checked_sub(WINDOW) else {
-            return;
-        };
+    fn check(&self, text: &[u8], at: usize, window: u64, hit: &mut impl FnMut(NeedleId)) {
         for entry in self.by_window.get(window) {
-            if self.stands_at(*entry, text, window_start) {
+            if self.stands_at(*entry, text, at) {
                 hit(entry.id);
             }
         }
@@ -274,7 +281,7 @@ fn rarest(bytes: &[u8], count: impl Fn(u64) -> u32) -> Option<(u32, [u64; STRIDE
     best.map(|(_, at, chosen)| (at, chosen))
 }
 
-/// The windows of a text at all its offsets, in the byte order in which the scan builds them.
+/// The windows of a text at all its offsets.
 fn windows(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let mut register = 0u64;
     let registers = bytes.iter().map(move |byte| {
@@ -313,8 +320,8 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_zero_bytes_at_the_start_is_no_hit() {
-        // The register starts as zeros; the first bytes of a text are no window yet.
+    fn a_window_of_zero_bytes_at_the_end_is_no_hit() {
+        // What is read behind the end are zeros.
         assert_eq!(found(&["\0\0\0\0\0\0\0\0"], "\0\0\0"), [].into());
         assert_eq!(found(&["\0\0\0\0\0\0\0\0"], "\0\0\0\0\0\0\0\0"), [0].into());
     }
