@@ -31,36 +31,39 @@ const MAX_PER_WINDOW: usize = 32;
 /// A longer line is found when its first so many bytes are.
 const MAX_COMPARED: usize = 512;
 
-/// Slots that count how many lines share a window, up to 255; collisions only make the choice less good.
+/// Slots of the [`Sketch`].
 const SKETCH_SLOTS: usize = 1 << 20;
 
 /// Number of a line in the order of insertion.
 pub(super) type NeedleId = u32;
 
-/// A line to be found.
+/// The bytes of a line that are compared, in the arena.
 #[derive(Debug, Clone, Copy)]
 struct Needle {
-    /// Where its bytes begin in the arena.
-    start: usize,
-    /// How many of them are compared.
-    len: usize,
+    start: u32,
+    /// At most [`MAX_COMPARED`].
+    len: u16,
 }
 
-/// A window of a line: the line, and where in it the window begins.
+/// A window of a line: the line, and where in it the window begins. Small, and all that a comparison needs:
+/// tables of a large ground truth are beyond the nearer caches.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    window: u64,
-    id: NeedleId,
+    needle: Needle,
     /// Below [`MAX_COMPARED`].
-    at: u32,
+    at: u16,
+    id: NeedleId,
+    /// Of the window.
+    tag: u32,
 }
 
 impl Entry {
     /// What stands where no entry is.
     const FREE: Self = Self {
-        window: 0,
-        id: NeedleId::MAX,
+        needle: Needle { start: 0, len: 0 },
         at: 0,
+        id: NeedleId::MAX,
+        tag: 0,
     };
 
     fn is_free(&self) -> bool {
@@ -68,8 +71,8 @@ impl Entry {
     }
 }
 
-/// Lines by window: a hash table in which a look-up reads from one place on. Equal windows stand one after the
-/// other, if need be with others between them.
+/// Lines by window: a hash table in which a look-up reads from one place on. Entries of one window stand one
+/// after the other, if need be with others between them.
 #[derive(Debug, Default)]
 struct Table {
     /// A power of two of them, at least half of them free; or none.
@@ -78,7 +81,6 @@ struct Table {
     multiplier: u64,
     /// 64 minus the number of bits of a place.
     shift: u32,
-    len: usize,
 }
 
 impl Table {
@@ -89,19 +91,18 @@ impl Table {
             slots: vec![Entry::FREE; places],
             multiplier: RandomState::new().hash_one(places) | 1,
             shift: 64 - places.trailing_zeros(),
-            len: 0,
         }
     }
 
-    /// The entries of a window, in the order of insertion.
+    /// The entries of a window, in the order of insertion; seldom also those of another one with its tag.
     fn get(&self, window: u64) -> impl Iterator<Item = &Entry> {
-        let (before, after) = self
-            .slots
-            .split_at(self.place(window).min(self.slots.len()));
+        let place = self.place(window).min(self.slots.len());
+        let (before, after) = self.slots.split_at(place);
         let entries = after.iter().chain(before);
+        let tag = tag(window);
         entries
             .take_while(|entry| !entry.is_free())
-            .filter(move |entry| entry.window == window)
+            .filter(move |entry| entry.tag == tag)
     }
 
     fn place(&self, window: u64) -> usize {
@@ -109,47 +110,139 @@ impl Table {
     }
 
     /// There must be room.
-    fn insert(&mut self, entry: Entry) {
-        let place = self.place(entry.window).min(self.slots.len());
+    fn insert(&mut self, window: u64, entry: Entry) {
+        let place = self.place(window).min(self.slots.len());
         let (before, after) = self.slots.split_at_mut(place);
         let free = after.iter_mut().chain(before).find(|slot| slot.is_free());
         if let Some(slot) = free {
             *slot = entry;
-            self.len += 1;
         }
+    }
+}
+
+/// Which windows may occur: a Bloom filter of two bits a window, both in one word, so that a look-up touches one
+/// place of memory (Putze, Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters", 2007).
+#[derive(Debug, Default)]
+struct Filter {
+    words: Vec<u64>,
+    /// 64 minus the number of bits of a word's place.
+    shift: u32,
+}
+
+impl Filter {
+    /// With so many bits a window, at most one of a hundred foreign windows passes.
+    const BITS: usize = 16;
+
+    fn for_windows(count: usize) -> Self {
+        let words = (count * Self::BITS / 64).max(2).next_power_of_two();
+        Self {
+            words: vec![0; words],
+            shift: 64 - words.trailing_zeros(),
+        }
+    }
+
+    fn insert(&mut self, window: u64) {
+        let hash = hash(window);
+        if let Some(word) = self.words.get_mut((hash >> self.shift) as usize) {
+            *word |= Self::bits(hash);
+        }
+    }
+
+    fn may_have(&self, window: u64) -> bool {
+        let hash = hash(window);
+        let bits = Self::bits(hash);
+        let word = self.words.get((hash >> self.shift) as usize);
+        word.is_some_and(|word| word & bits == bits)
+    }
+
+    /// By bits of the hash below those that choose the word.
+    fn bits(hash: u64) -> u64 {
+        1 << (hash >> 40 & 63) | 1 << (hash >> 34 & 63)
     }
 }
 
 /// The lines to be found, compiled.
 #[derive(Debug, Default)]
 pub(super) struct Needles {
-    /// All lines, one after the other.
-    arena: Vec<u8>,
-    needles: Vec<Needle>,
-    /// Which windows may occur, by hash.
-    filter: Vec<u64>,
-    /// 64 minus the number of bits of a filter index.
-    shift: u32,
+    arena: Arena,
+    filter: Filter,
     by_window: Table,
     skipped: Vec<NeedleId>,
+}
+
+/// All lines, one after the other.
+#[derive(Debug, Default)]
+struct Arena(Vec<u8>);
+
+impl Arena {
+    fn add(&mut self, line: &[u8]) -> Needle {
+        let line = line.get(..MAX_COMPARED).unwrap_or(line);
+        // Beyond four gigabytes there is nothing to compare with: such lines are not found.
+        let start = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        self.0.extend_from_slice(line);
+        Needle {
+            start,
+            len: line.len() as u16,
+        }
+    }
+
+    fn get(&self, needle: Needle) -> &[u8] {
+        let start = needle.start as usize;
+        let bytes = self.0.get(start..start + usize::from(needle.len));
+        bytes.unwrap_or_default()
+    }
 }
 
 impl Needles {
     /// Compiles lines (without white space; equal ones must have been merged). Lines shorter than
     /// [`MIN_BYTES`] are never found.
     pub(super) fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut out = Self::default();
-        for line in lines {
-            let start = out.arena.len();
-            out.arena.extend_from_slice(line.as_bytes());
-            out.needles.push(Needle {
-                start,
-                len: line.len().min(MAX_COMPARED),
-            });
+        let mut arena = Arena::default();
+        let lines: Vec<Needle> = lines
+            .into_iter()
+            .map(|line| arena.add(line.as_bytes()))
+            .collect();
+        let shared = Sketch::new(lines.iter().map(|line| arena.get(*line)));
+        let mut out = Self {
+            filter: Filter::for_windows(lines.len() * STRIDE),
+            by_window: Table::for_entries(lines.len() * STRIDE),
+            arena,
+            skipped: Vec::new(),
+        };
+        for (id, line) in (0..).zip(lines) {
+            out.enter(id, line, &shared);
         }
-        out.choose_windows();
-        out.build_filter();
         out
+    }
+
+    /// Enters a line with the neighbouring windows that fewest lines share, the first of equals.
+    fn enter(&mut self, id: NeedleId, needle: Needle, shared: &Sketch) {
+        let Some((at, windows)) = shared.rarest(self.arena.get(needle)) else {
+            return;
+        };
+        if windows.iter().any(|window| self.is_full(*window)) {
+            self.skipped.push(id);
+            return;
+        }
+        for (at, window) in (at..).zip(windows) {
+            let tag = tag(window);
+            let entry = Entry {
+                needle,
+                at,
+                id,
+                tag,
+            };
+            self.by_window.insert(window, entry);
+            self.filter.insert(window);
+        }
+    }
+
+    fn is_full(&self, wanted: u64) -> bool {
+        let is_same = |entry: &&Entry| {
+            let mut windows = windows(self.arena.get(entry.needle));
+            windows.nth(entry.at.into()) == Some(wanted)
+        };
+        self.by_window.get(wanted).filter(is_same).count() >= MAX_PER_WINDOW
     }
 
     /// Lines that are not searched, since too many others have the same window.
@@ -159,10 +252,6 @@ impl Needles {
 
     /// Calls `hit` for every occurrence of a line in `text`, which must be squeezed like the lines.
     pub(super) fn scan(&self, text: &[u8], mut hit: impl FnMut(NeedleId)) {
-        if self.by_window.len == 0 {
-            return;
-        }
-        let (filter, shift) = (self.filter.as_slice(), self.shift);
         let (words, tail) = text.as_chunks::<8>();
         let mut last = [0; 8];
         for (slot, byte) in last.iter_mut().zip(tail) {
@@ -176,9 +265,7 @@ impl Needles {
             let both = u128::from(next) << 64 | u128::from(word);
             for offset in (0..8).step_by(STRIDE) {
                 let window = (both >> (8 * offset)) as u64 & WINDOW_BITS;
-                let slot = hash(window) >> shift;
-                let bits = filter.get((slot >> 6) as usize).copied().unwrap_or(0);
-                if bits >> (slot & 63) & 1 == 1 {
+                if self.filter.may_have(window) {
                     self.check(text, number * 8 + offset, window, &mut hit);
                 }
             }
@@ -188,70 +275,56 @@ impl Needles {
 
     /// The lines that stand in `text` with `window` beginning at a byte.
     #[cold]
-    fn check(&self, text: &[u8], at: usize, window: u64, hit: &mut impl FnMut(NeedleId)) {
-        for entry in self.by_window.get(window) {
-            if self.stands_at(*entry, text, at) {
-                hit(entry.id);
-            }
-        }
-    }
-
-    /// The line stands in `text` so that its window is at `window_start`.
-    fn stands_at(&self, entry: Entry, text: &[u8], window_start: usize) -> bool {
-        let Some(needle) = self.needles.get(entry.id as usize) else {
-            return false;
+    fn check(&self, text: &[u8], window_start: usize, window: u64, hit: &mut impl FnMut(NeedleId)) {
+        let stands = |entry: &&Entry| {
+            window_start
+                .checked_sub(entry.at.into())
+                .and_then(|start| text.get(start..start + usize::from(entry.needle.len)))
+                .is_some_and(|found| found == self.arena.get(entry.needle))
         };
-        window_start
-            .checked_sub(entry.at as usize)
-            .and_then(|start| text.get(start..start + needle.len))
-            .is_some_and(|found| Some(found) == self.bytes(needle))
+        for entry in self.by_window.get(window).filter(stands) {
+            hit(entry.id);
+        }
     }
+}
 
-    fn bytes(&self, needle: &Needle) -> Option<&[u8]> {
-        self.arena.get(needle.start..needle.start + needle.len)
-    }
+/// How many lines share a window, up to 255, by hash: collisions only make the choice less good.
+struct Sketch(Vec<u8>);
 
-    /// Enters each line with the neighbouring windows that fewest lines share, the first of equals.
-    fn choose_windows(&mut self) {
-        let mut shared = vec![0u8; SKETCH_SLOTS];
-        for needle in &self.needles {
-            for window in windows(self.bytes(needle).unwrap_or_default()) {
-                if let Some(count) = shared.get_mut(sketch_slot(window)) {
-                    *count = count.saturating_add(1);
-                }
+impl Sketch {
+    fn new<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut counts = vec![0u8; SKETCH_SLOTS];
+        for window in lines.flat_map(windows) {
+            if let Some(count) = counts.get_mut(Self::slot(window)) {
+                *count = count.saturating_add(1);
             }
         }
-        let count = |window: u64| u32::from(shared.get(sketch_slot(window)).copied().unwrap_or(0));
-        let mut by_window = Table::for_entries(self.needles.len() * STRIDE);
-        for (id, needle) in (0..).zip(&self.needles) {
-            let Some((at, chosen)) = rarest(self.bytes(needle).unwrap_or_default(), count) else {
-                continue;
-            };
-            let full = |w: &u64| by_window.get(*w).nth(MAX_PER_WINDOW - 1).is_some();
-            if chosen.iter().any(full) {
-                self.skipped.push(id);
-                continue;
-            }
-            for (at, window) in (at..).zip(chosen) {
-                by_window.insert(Entry { window, id, at });
-            }
-        }
-        self.by_window = by_window;
+        Self(counts)
     }
 
-    /// A bit for every window; thirty-two times as many bits as windows keep false alarms near 3 %.
-    fn build_filter(&mut self) {
-        let bits = (self.by_window.len.max(64) * 32)
-            .next_power_of_two()
-            .trailing_zeros();
-        self.shift = 64 - bits;
-        self.filter = vec![0; 1 << (bits - 6)];
-        for entry in self.by_window.slots.iter().filter(|e| !e.is_free()) {
-            let slot = hash(entry.window) >> self.shift;
-            if let Some(word) = self.filter.get_mut((slot >> 6) as usize) {
-                *word |= 1 << (slot & 63);
+    fn slot(window: u64) -> usize {
+        (hash(window) >> (64 - SKETCH_SLOTS.trailing_zeros())) as usize
+    }
+
+    fn count(&self, window: u64) -> u32 {
+        self.0.get(Self::slot(window)).copied().unwrap_or(0).into()
+    }
+
+    /// The neighbouring windows of a text that are counted least, the first of equals, and where they begin.
+    fn rarest(&self, bytes: &[u8]) -> Option<(u16, [u64; STRIDE])> {
+        let mut all = windows(bytes);
+        let mut before = all.next()?;
+        let mut count_before = self.count(before);
+        let mut best: Option<(u32, u16, [u64; STRIDE])> = None;
+        for (at, window) in (0..).zip(all) {
+            let here = self.count(window);
+            let sum = count_before + here;
+            if best.is_none_or(|(least, ..)| sum < least) {
+                best = Some((sum, at, [before, window]));
             }
+            (before, count_before) = (window, here);
         }
+        best.map(|(_, at, chosen)| (at, chosen))
     }
 }
 
@@ -260,25 +333,9 @@ fn hash(window: u64) -> u64 {
     window.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-fn sketch_slot(window: u64) -> usize {
-    (hash(window) >> (64 - SKETCH_SLOTS.trailing_zeros())) as usize
-}
-
-/// The neighbouring windows of a text that are counted least, the first of equals, and where they begin.
-fn rarest(bytes: &[u8], count: impl Fn(u64) -> u32) -> Option<(u32, [u64; STRIDE])> {
-    let mut all = windows(bytes);
-    let mut before = all.next()?;
-    let mut count_before = count(before);
-    let mut best: Option<(u32, u32, [u64; STRIDE])> = None;
-    for (at, window) in (0u32..).zip(all) {
-        let here = count(window);
-        let sum = count_before + here;
-        if best.is_none_or(|(least, ..)| sum < least) {
-            best = Some((sum, at, [before, window]));
-        }
-        (before, count_before) = (window, here);
-    }
-    best.map(|(_, at, chosen)| (at, chosen))
+/// What is remembered of a window in its entries.
+fn tag(window: u64) -> u32 {
+    (hash(window) >> 16) as u32
 }
 
 /// The windows of a text at all its offsets.
