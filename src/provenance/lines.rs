@@ -24,13 +24,23 @@ const LONG: usize = 16;
 /// Index of a text that showed something new.
 pub(super) type ShowingId = u32;
 
-/// One line and its story. The first event that holds it decides; later ones change nothing.
+/// Where a line belongs.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct Owners {
     /// Distinctive lines of the GT with this text, as indices.
     pub(super) gt: SmallVec<[u32; 2]>,
     /// Files of the GT or the patch that have it.
     pub(super) files: SmallVec<[PathId; 2]>,
+}
+
+/// One line and its story. The first event that holds it decides; later ones change nothing.
+///
+/// Each occurrence in an output touches it, in no order: it takes one line of the processor's cache.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Line {
+    /// It is a distinctive line of the GT.
+    pub(super) of_gt: bool,
     /// It stands in the final patch.
     pub(super) in_patch: bool,
     /// Long enough to be evidence, together with others.
@@ -66,7 +76,7 @@ pub(super) struct Line {
 impl Line {
     /// A line of the GT whose showing is evidence, together with others.
     pub(super) fn telling(&self) -> bool {
-        self.long && !self.part && !self.gt.is_empty()
+        self.long && !self.part && self.of_gt
     }
 
     /// The agent wrote it before it was shown.
@@ -129,6 +139,8 @@ impl<'i> Texts<'i> {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) all: Vec<Line>,
+    /// Where each belongs.
+    owners: Vec<Owners>,
     /// The first texts of the lines, then others of some.
     needles: Needles,
     /// The lines of those others.
@@ -153,32 +165,62 @@ impl Lines {
             if let Some(commented) = &line.commented {
                 texts.add_another(commented, id);
             }
-            if let Some(known) = out.all.get_mut(id as usize) {
-                known.gt.push(index);
+            if let Some((known, owners)) = out.grown(id) {
+                owners.gt.push(index);
+                owners.files.extend(gt_files.get(line.file).copied());
+                known.of_gt = true;
                 known.part |= inputs.in_starter.get(index as usize) == Some(&true);
                 known.in_patch |= line.shared;
-                known.files.extend(gt_files.get(line.file).copied());
             }
         }
         for file in inputs.patch {
             let path = paths.add(&file.path);
             let ids = file.lines.iter().map(|line| {
                 let id = texts.add(&line.text, &mut out.all)?;
-                let known = out.all.get_mut(id as usize)?;
+                let (known, owners) = out.grown(id)?;
                 known.in_patch = true;
                 known.starter |= line.starter;
-                if known.files.last() != Some(&path) {
-                    known.files.push(path);
+                if owners.files.last() != Some(&path) {
+                    owners.files.push(path);
                 }
                 Some(id)
             });
-            out.patch.push(ids.collect());
+            let ids = ids.collect();
+            out.patch.push(ids);
         }
         let others = texts.others.iter().map(|(text, _)| text);
         out.needles = Needles::new(texts.of_lines.iter().chain(others).map(Cow::as_ref));
         out.others = texts.others.iter().map(|(_, id)| *id).collect();
         out.drop_unsearched();
         out
+    }
+
+    /// A line that was added now or before.
+    fn grown(&mut self, id: NeedleId) -> Option<(&mut Line, &mut Owners)> {
+        if self.owners.len() < self.all.len() {
+            self.owners.resize_with(self.all.len(), Owners::default);
+        }
+        Some((
+            self.all.get_mut(id as usize)?,
+            self.owners.get_mut(id as usize)?,
+        ))
+    }
+
+    /// All lines and where they belong.
+    pub(super) fn with_owners(&self) -> impl Iterator<Item = (&Line, &Owners)> {
+        self.all.iter().zip(&self.owners)
+    }
+
+    /// The same, to change the lines.
+    pub(super) fn with_owners_mut(&mut self) -> impl Iterator<Item = (&mut Line, &Owners)> {
+        self.all.iter_mut().zip(&self.owners)
+    }
+
+    /// Files that have a line.
+    pub(super) fn files(&self, id: NeedleId) -> &[PathId] {
+        self.owners
+            .get(id as usize)
+            .map_or(&[], |owners| &owners.files)
     }
 
     /// A line by its number.
