@@ -45,11 +45,13 @@ struct Needle {
     len: u16,
 }
 
-/// A window of a line: the line, and where in it the window begins. Small, and all that a comparison needs:
-/// tables of a large ground truth are beyond the nearer caches.
+/// A window of a line: the line, and where in it the window begins. Sixteen bytes, and all that a comparison
+/// needs: tables of a large ground truth are beyond the nearer caches.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    needle: Needle,
+    /// Those of [`Needle`].
+    start: u32,
+    len: u16,
     /// Below [`MAX_COMPARED`].
     at: u16,
     id: NeedleId,
@@ -60,7 +62,8 @@ struct Entry {
 impl Entry {
     /// What stands where no entry is.
     const FREE: Self = Self {
-        needle: Needle { start: 0, len: 0 },
+        start: 0,
+        len: 0,
         at: 0,
         id: NeedleId::MAX,
         tag: 0,
@@ -68,6 +71,13 @@ impl Entry {
 
     fn is_free(&self) -> bool {
         self.id == NeedleId::MAX
+    }
+
+    fn needle(&self) -> Needle {
+        Needle {
+            start: self.start,
+            len: self.len,
+        }
     }
 }
 
@@ -225,12 +235,13 @@ impl Needles {
             return;
         }
         for (at, window) in (at..).zip(windows) {
-            let tag = tag(window);
+            let Needle { start, len } = needle;
             let entry = Entry {
-                needle,
+                start,
+                len,
                 at,
                 id,
-                tag,
+                tag: tag(window),
             };
             self.by_window.insert(window, entry);
             self.filter.insert(window);
@@ -239,7 +250,7 @@ impl Needles {
 
     fn is_full(&self, wanted: u64) -> bool {
         let is_same = |entry: &&Entry| {
-            let mut windows = windows(self.arena.get(entry.needle));
+            let mut windows = windows(self.arena.get(entry.needle()));
             windows.nth(entry.at.into()) == Some(wanted)
         };
         self.by_window.get(wanted).filter(is_same).count() >= MAX_PER_WINDOW
@@ -279,8 +290,8 @@ impl Needles {
         let stands = |entry: &&Entry| {
             window_start
                 .checked_sub(entry.at.into())
-                .and_then(|start| text.get(start..start + usize::from(entry.needle.len)))
-                .is_some_and(|found| found == self.arena.get(entry.needle))
+                .and_then(|start| text.get(start..start + usize::from(entry.len)))
+                .is_some_and(|found| found == self.arena.get(entry.needle()))
         };
         for entry in self.by_window.get(window).filter(stands) {
             hit(entry.id);

@@ -28,47 +28,36 @@ pub fn squeeze(text: &str) -> String {
 
 /// Appends what [`squeeze`] leaves of ASCII.
 ///
-/// Eight bytes are copied at once, and the next ones over what does not belong there: words are short, and a
-/// test of each byte costs more than all the copies.
+/// Every byte is written, and the next overwrites it unless it is kept: words are short, and a branch at each
+/// of their ends would be mispredicted.
 pub fn squeeze_ascii(out: &mut Vec<u8>, text: &[u8]) {
     const STEP: usize = 8;
     let mut kept = out.len();
+    // The last step may write beyond what is kept of it.
     out.resize(kept + text.len() + STEP, 0);
-    let mut rest = text;
-    while let Some((step, after)) = rest.split_first_chunk::<STEP>() {
-        if let Some(slots) = out.get_mut(kept..kept + STEP) {
-            slots.copy_from_slice(step);
-        }
-        let Some(length) = first_blank(*step) else {
-            kept += STEP;
-            rest = after;
-            continue;
+    let (steps, rest) = text.as_chunks::<STEP>();
+    let mut step = |bytes: &[u8]| {
+        let Some(slots) = out
+            .get_mut(kept..)
+            .and_then(|slots| slots.first_chunk_mut::<STEP>())
+        else {
+            return;
         };
-        kept += length;
-        let blank = rest.get(length..).unwrap_or_default();
-        let next = blank.iter().position(u8::is_ascii_graphic);
-        rest = blank.get(next.unwrap_or(blank.len())..).unwrap_or_default();
-    }
-    for byte in rest.iter().filter(|byte| byte.is_ascii_graphic()) {
-        if let Some(slot) = out.get_mut(kept) {
-            *slot = *byte;
+        let mut next = 0;
+        for byte in bytes {
+            // Always below: the mask tells the compiler.
+            if let Some(slot) = slots.get_mut(next & (STEP - 1)) {
+                *slot = *byte;
+            }
+            next += usize::from(byte.is_ascii_graphic());
         }
-        kept += 1;
+        kept += next;
+    };
+    for bytes in steps {
+        step(bytes);
     }
+    step(rest);
     out.truncate(kept);
-}
-
-/// The first of eight ASCII bytes that shows nothing: below `!`, or DEL.
-fn first_blank(bytes: [u8; 8]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let word = u64::from_le_bytes(bytes);
-    let no_del = word ^ (ONES * 0x7f);
-    // The highest bit of each byte that is below a limit (Warren, Hacker's Delight, 6-1); above the first such
-    // byte, others may be marked too.
-    let below =
-        (word.wrapping_sub(ONES * u64::from(b'!')) & !word) | (no_del.wrapping_sub(ONES) & !no_del);
-    let marked = below & (ONES * 0x80);
-    (marked != 0).then(|| marked.trailing_zeros() as usize / 8)
 }
 
 /// [`squeeze`] of a text that is squeezed already, most of the time.
