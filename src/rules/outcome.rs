@@ -115,7 +115,8 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
     }
     // Where the output is not shown, it cannot be looked at. Names count only where they are shown.
     let names = rule.attempt == Stage::Mentioned && rule.stage == Stage::Exposed;
-    let unseen = call.sink != Sink::Shown && !(names && !body.success.is_empty());
+    let looked_at = names && !body.success.is_empty();
+    let unseen = call.sink != Sink::Shown && !looked_at;
     if unseen || body.success.is_empty() || any(&body.success, result) {
         return success(rule, call.sink);
     }

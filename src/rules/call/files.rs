@@ -212,7 +212,8 @@ const COMPRESSORS: &[(&str, &str)] = &[
     ("zstd", ".zst"),
 ];
 
-fn archives(program: &str, words: &[&str], io: &mut Io) {
+/// `gzip FILE`: the packed file in the place of the plain one. False if the call does something else.
+fn compresses(program: &str, words: &[&str], io: &mut Io) -> bool {
     let unpacks = words.iter().any(|word| {
         matches!(
             *word,
@@ -227,6 +228,13 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
         }
         // Without a file it packs what flows through.
         io.prints = io.saves.is_empty();
+        return true;
+    }
+    false
+}
+
+fn archives(program: &str, words: &[&str], io: &mut Io) {
+    if compresses(program, words, io) {
         return;
     }
     let tar = program.ends_with("tar");

@@ -230,7 +230,7 @@ pub(super) fn spoken(invocation: &Invocation) -> String {
         .filter(|word| !matches!(*word, "-e" | "-n" | "-ne" | "-en" | "--"))
         .collect();
     let text = match (invocation.program.as_str(), words.split_first()) {
-        ("printf", Some((format, rest))) if rest.is_empty() => (*format).to_owned(),
+        ("printf", Some((format, []))) => (*format).to_owned(),
         // `printf '%s\n' line line`
         ("printf", Some((_, rest))) => rest.join("\n"),
         _ => words.join(" "),
