@@ -1,36 +1,11 @@
 //! Which files a program reads, writes, lists, removes, runs.
 
+use super::installers::{installs, other_histories, release_files, subversion};
 use super::programs::Class;
-use super::{Io, Stdin, address};
+use super::{Io, Stdin};
 use crate::rules::git::call::GitCall;
 use crate::rules::rule::Access;
 use crate::shell::model::Invocation;
-
-/// Options of installers and archivers whose value is a place to write to.
-const TARGET_OPTIONS: &[&str] = &[
-    "-d",
-    "--dest",
-    "--destination-directory",
-    "-t",
-    "--target",
-    "--prefix",
-    "--root",
-    "-o",
-    "--output",
-    "-O",
-    "--outdir",
-    "--pack-destination",
-    "--destination",
-    "--dest-dir",
-    "--dir",
-    "--local-dir",
-    "--cache-dir",
-    "--output-dir",
-    "--install-dir",
-];
-
-/// Packages of one command whose places are remembered.
-const MAX_PACKAGES: usize = 64;
 
 /// Fills in what a program of a class does.
 pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
@@ -65,7 +40,7 @@ pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
 }
 
 /// Words that are no options; `--x=file` gives `file`.
-fn plain<'w>(words: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
+pub(super) fn plain<'w>(words: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
     words.iter().filter_map(|word| match word.split_once('=') {
         Some((name, value)) if name.starts_with("--") => Some(value),
         _ if word.starts_with('-') && word.len() > 1 => None,
@@ -78,7 +53,7 @@ fn has(words: &[&str], options: &[&str]) -> bool {
 }
 
 /// Values of options that are followed by a word or joined by `=`.
-fn values<'w>(words: &'w [&'w str], options: &[&str]) -> Vec<&'w str> {
+pub(super) fn values<'w>(words: &'w [&'w str], options: &[&str]) -> Vec<&'w str> {
     let mut found = Vec::new();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -403,135 +378,6 @@ fn patches(words: &[&str], io: &mut Io) {
     match patch {
         Some(patch) => io.uses(patch, Access::Read),
         None => io.stdin = Stdin::Applied,
-    }
-}
-
-fn installs(program: &str, words: &[&str], io: &mut Io) {
-    for place in values(words, TARGET_OPTIONS) {
-        io.saves.push(place.to_owned());
-    }
-    // Package managers that keep the sources in a directory of the project.
-    let kept = match program {
-        "npm" | "pnpm" | "yarn" | "bun" => Some("node_modules"),
-        "composer" => Some("vendor"),
-        _ => None,
-    };
-    let into = |w: &str| {
-        matches!(
-            w,
-            "install" | "i" | "add" | "require" | "update" | "upgrade"
-        )
-    };
-    if let (Some(directory), true) = (kept, words.iter().any(|w| into(w))) {
-        let packages = plain(words).filter(|w| !into(w)).take(MAX_PACKAGES);
-        io.saves
-            .extend(packages.map(|package| format!("{directory}/{}", without_version(package))));
-    }
-    // `composer create-project owner/name [directory] [release]`, `cabal get name-1.2`, `mix hex.package fetch name 1.2`
-    let mut rest = plain(words).skip_while(|w| {
-        !matches!(
-            *w,
-            "create-project" | "get" | "unpack" | "fetch" | "source" | "download"
-        )
-    });
-    match (rest.next(), rest.next(), rest.next()) {
-        (Some("create-project"), Some(package), directory) => {
-            let name = package.rsplit('/').next().unwrap_or(package);
-            io.saves.push(directory.unwrap_or(name).to_owned());
-        }
-        (Some(_), Some(package), release)
-            if matches!(program, "mix" | "cabal" | "opam" | "gem" | "luarocks") =>
-        {
-            let release = release.filter(|r| r.starts_with(|c: char| c.is_ascii_digit()));
-            let bare = package.replace(['@', '='], "-");
-            io.saves
-                .push(release.map_or(bare, |release| format!("{package}-{release}")));
-        }
-        _ => {}
-    }
-    if matches!(program, "conda" | "mamba" | "micromamba") {
-        io.saves
-            .extend(values(words, &["-p"]).into_iter().map(str::to_owned));
-    }
-    let mut plain = plain(words);
-    // `docker cp container:/a b`, `skopeo copy docker://x dir:/d`, `crane export x f`
-    let copies = matches!(plain.next(), Some("cp" | "copy" | "export"));
-    if let Some(target) = plain.last().filter(|_| copies) {
-        let place = ["dir:", "oci:", "docker-archive:", "oci-archive:"]
-            .iter()
-            .find_map(|p| target.strip_prefix(p))
-            .unwrap_or(target);
-        io.saves.push(place.to_owned());
-    }
-}
-
-/// `@scope/name@1.2`, `owner/name:1.2` as `@scope/name`, `owner/name`.
-fn without_version(package: &str) -> &str {
-    let from = usize::from(package.starts_with('@'));
-    let tail = package.get(from..).unwrap_or_default();
-    match tail.find(['@', ':']) {
-        Some(at) => package.get(..from + at).unwrap_or(package),
-        None => package,
-    }
-}
-
-/// `gh release download TAG -R owner/name`: where the files come to lie.
-fn release_files(words: &[&str], io: &mut Io) {
-    let named = values(words, &["-O", "--output", "-D", "--dir"]);
-    if named.contains(&"-") {
-        return;
-    }
-    io.saves.extend(named.iter().map(|w| (*w).to_owned()));
-    let repo = values(words, &["-R", "--repo"]).first().copied();
-    let archive = values(words, &["-A", "--archive"]).first().copied();
-    let options = [repo, archive].map(Option::unwrap_or_default);
-    let tag = plain(words)
-        .skip_while(|w| *w != "download")
-        .skip(1)
-        .find(|w| !options.contains(w));
-    if let (true, Some(repo), Some(archive), Some(tag)) = (named.is_empty(), repo, archive, tag) {
-        let name = repo.rsplit('/').next().unwrap_or(repo);
-        let release = tag.trim_start_matches('v');
-        io.saves.push(format!("{name}-{release}.{archive}"));
-    }
-    io.prints = io.saves.is_empty();
-}
-
-/// `svn export ADDRESS [PATH]`.
-fn subversion(words: &[&str], io: &mut Io) {
-    let options = values(
-        words,
-        &[
-            "-c",
-            "--change",
-            "-r",
-            "--revision",
-            "-l",
-            "--limit",
-            "--depth",
-        ],
-    );
-    let mut plain = plain(words).filter(|word| !options.contains(word));
-    let verb = plain.next();
-    let Some(source) = plain.next() else { return };
-    io.fetches.extend(address::of_argument(source));
-    if matches!(verb, Some("export" | "checkout" | "co")) {
-        let name = source.trim_end_matches('/').rsplit('/').next();
-        io.saves.extend(plain.next().or(name).map(str::to_owned));
-        io.prints = false;
-    }
-}
-
-/// Mercurial and Jujutsu: `clone` writes a copy, `-R` works in one.
-fn other_histories(words: &[&str], io: &mut Io) {
-    for directory in values(words, &["-R", "--repository", "--cwd"]) {
-        io.uses(directory, Access::Read);
-    }
-    let mut places = plain(words).skip_while(|w| *w != "clone").skip(1);
-    if let Some(address) = places.next() {
-        let name = address.trim_end_matches('/').rsplit(['/', ':']).next();
-        io.saves.extend(places.next().or(name).map(str::to_owned));
-        io.prints = false;
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod address;
 pub mod download;
 pub mod files;
+mod installers;
 pub mod numbers;
 pub mod programs;
 pub mod recipes;

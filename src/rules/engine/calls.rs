@@ -1,11 +1,10 @@
 //! Calls: what their steps do, what they leave behind, and what their results prove.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::cautious;
 use super::matching::Subject;
-use super::scripts::spoken;
+use super::spoken::without_spoken;
 use super::steps::Step;
 use super::windows::Windows;
 use super::{Call, Engine};
@@ -14,7 +13,7 @@ use crate::rules::finding::{Finding, Kind};
 use crate::rules::flow::{Place, Saved};
 use crate::rules::git::call::Prints;
 use crate::rules::git::reach::{Map, Reach};
-use crate::rules::outcome::{Judgement, Sink, judge};
+use crate::rules::outcome::{Judgement, judge};
 use crate::rules::result::CallResult;
 use crate::rules::rule::{Access, Side};
 use crate::rules::text::fold::plain;
@@ -99,21 +98,6 @@ impl Engine<'_> {
                 // A rule may ask for what was found just now.
                 self.looked_at.clear();
             }
-        }
-    }
-
-    /// Notes what a step prints by itself.
-    fn listen_to(&mut self, step: &Step) {
-        let Some(invocation) = step.invocation.as_ref().filter(|_| step.io.speaks) else {
-            return;
-        };
-        let plain = step.state.sink == Sink::Shown && invocation.args.iter().all(|w| !w.dynamic);
-        if !plain || self.spoken.len() >= MAX_SPOKEN {
-            return;
-        }
-        let refuses = invocation.join == Join::Or;
-        for line in plain_lines(&spoken(invocation)) {
-            *self.spoken.entry(line).or_insert(refuses) |= refuses;
         }
     }
 
@@ -424,39 +408,6 @@ impl Engine<'_> {
             self.stash.forget(id);
         }
     }
-}
-
-/// Lines that a command prints by itself and that are kept in mind.
-const MAX_SPOKEN: usize = 32;
-
-/// Longest of them, in bytes.
-const MAX_SPOKEN_LINE: usize = 200;
-
-/// The lines of a text that say something, without what stands around them.
-fn plain_lines(text: &str) -> impl Iterator<Item = String> {
-    let lines = text.lines().map(str::trim);
-    lines
-        .filter(|line| !line.is_empty() && line.len() <= MAX_SPOKEN_LINE)
-        .map(str::to_owned)
-        .take(MAX_SPOKEN)
-        .collect::<Vec<_>>()
-        .into_iter()
-}
-
-/// A result without the lines that the command itself printed, and whether one of these stands behind `||`: the
-/// program before it failed.
-fn without_spoken<'t>(text: &'t str, spoken: &BTreeMap<String, bool>) -> (Cow<'t, str>, bool) {
-    if spoken.is_empty() || !text.lines().any(|line| spoken.contains_key(line.trim())) {
-        return (Cow::Borrowed(text), false);
-    }
-    let mut refused = false;
-    let lines = text.split_inclusive('\n').filter(|line| {
-        let said = spoken.get(line.trim());
-        refused |= said == Some(&true);
-        said.is_none()
-    });
-    let kept = lines.collect();
-    (Cow::Owned(kept), refused)
 }
 
 /// True if the step certainly writes over the files that it saves to, with something that it does not read

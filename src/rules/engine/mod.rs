@@ -22,6 +22,7 @@ mod past;
 mod report;
 mod scripts;
 mod sinks;
+mod spoken;
 mod steps;
 mod windows;
 
