@@ -78,7 +78,7 @@ mod wrappers;
 
 use cursor::Base;
 use evaluator::{Context, Evaluator};
-use parser::Dialect;
+use parser::{Dialect, Parser};
 
 pub use data::data_arguments;
 pub use model::{CommandLine, Invocation, Join, Origin, Redirect, Word};
@@ -89,8 +89,13 @@ pub(crate) use programs::{is_well_known, leads_a_command, may_wrap, runs_others}
 ///
 /// Never fails: what cannot be understood sets [`CommandLine::incomplete`], the rest is there.
 pub fn parse(command: &str) -> CommandLine {
+    parse_in_parts(command, limits::PART_OF_TREE)
+}
+
+/// The same, with parts of so many nodes.
+fn parse_in_parts(command: &str, nodes: usize) -> CommandLine {
     let folded = fold::fold(command);
-    let mut evaluator = Evaluator::new(folded.text.len());
+    let mut evaluator = Evaluator::new(folded.text.len(), nodes);
     evaluator.read(
         Dialect::Posix,
         &folded.text,
@@ -115,8 +120,10 @@ pub fn parse(command: &str) -> CommandLine {
 /// Agents that run every command through a shell record it this way; the inner text is what they
 /// meant to run. Expansions in double quotes stay as written.
 pub fn strip_shell_wrapper(command: &str) -> Option<String> {
-    let parsed = parser::parse_text(command, Base::Exact(0), 0, Dialect::Posix);
-    let [item] = parsed.script.items.as_slice() else {
+    let mut parser = Parser::new(command, Base::Exact(0), 0, Dialect::Posix);
+    let first = parser.part()?;
+    let more = parser.part().is_some_and(|part| !part.items.is_empty());
+    let [item] = first.items.as_slice() else {
         return None;
     };
     let [only] = item.commands.as_slice() else {
@@ -137,7 +144,7 @@ pub fn strip_shell_wrapper(command: &str) -> Option<String> {
     let only_options = options
         .iter()
         .all(|word| word.plain().is_some_and(|text| text.starts_with('-')));
-    let bare = simple.assignments.is_empty() && only.redirects.is_empty() && !parsed.incomplete;
+    let bare = simple.assignments.is_empty() && only.redirects.is_empty() && !more && !parser.incomplete;
     (is_shell && takes_text && only_options && bare).then(|| script.written())
 }
 

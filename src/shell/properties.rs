@@ -43,6 +43,7 @@ fn check_bounds(text: &str) {
         assert!(text.is_char_boundary(invocation.offset), "{invocation:?}");
     }
     assert_eq!(parse(text), line);
+    assert_eq!(parse_in_parts(text, 1), parse_in_parts(text, usize::MAX), "{text}");
     let _ = strip_shell_wrapper(text);
 }
 
@@ -400,6 +401,11 @@ proptest! {
             Some(true) => prop_assert!(!parse(&script).incomplete, "{}", script),
             Some(false) => {}
         }
+    }
+
+    #[test]
+    fn parts_change_nothing(script in grammatical()) {
+        prop_assert_eq!(parse_in_parts(&script, 1), parse_in_parts(&script, usize::MAX));
     }
 
     #[test]
