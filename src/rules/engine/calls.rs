@@ -66,13 +66,18 @@ impl Engine<'_> {
         }
         let unread = self.script_bytes > MAX_SCRIPT_BYTES && !self.ran.is_empty();
         self.long_commands += usize::from(windows.cut);
-        if line.incomplete || windows.cut {
-            cautious::each_step(&text, cwd, line.unread, |step| self.step_once(event, step));
+        let doubtful = line.incomplete || windows.cut;
+        let unknown = line.invocations.iter().any(runs_the_unknown);
+        let rest_unread = line.unread;
+        // Both readings of a long command are not held at once.
+        drop(line);
+        if doubtful {
+            cautious::each_step(&text, cwd, rest_unread, |step| self.step_once(event, step));
         }
         let unread = unread || self.steps > MAX_STEPS;
-        let unclear = line.incomplete || windows.cut || unread;
+        let unclear = doubtful || unread;
         self.unclear_commands += u64::from(unclear);
-        if unclear || line.invocations.iter().any(runs_the_unknown) {
+        if unclear || unknown {
             self.calls.entry(event.id).or_default().unclear = true;
         }
     }
