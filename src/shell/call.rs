@@ -167,6 +167,7 @@ impl Evaluator {
         if !self.charge(COMMAND_COST) {
             return None;
         }
+        self.functions.started(&call);
         let program = call.program();
         if let Some(Printed(output)) = shells::run(self, &call) {
             return output;

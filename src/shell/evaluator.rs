@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use super::ast::{Command, Item, Kind, RawWord, Script};
 use super::cursor::Base;
+use super::functions::Functions;
 use super::limits::{
     BASE_BUDGET, BASE_ROOM, BUDGET_PER_BYTE, Budget, FIELD_COST, MAX_DECODED, MAX_GROUP_REDIRECTS,
     MAX_LOOP_ROUNDS, MAX_NESTING, ROOM_PER_BYTE, STEP_COST,
@@ -121,6 +122,8 @@ pub(crate) struct Evaluator {
     pub(crate) emitted: usize,
     /// Substitutions whose output is not known, as written.
     pub(crate) unresolved: BTreeSet<Rc<str>>,
+    /// The functions that are defined, and those that are known to be called by nothing.
+    pub(crate) functions: Functions,
     /// Patterns seen in the place of a program, and the program that they fit.
     pub(crate) program_globs: BTreeMap<String, Option<&'static str>>,
 }
@@ -139,6 +142,7 @@ impl Evaluator {
             aside: VecDeque::new(),
             emitted: 0,
             unresolved: BTreeSet::new(),
+            functions: Functions::default(),
             program_globs: BTreeMap::new(),
         }
     }
@@ -436,6 +440,9 @@ impl Evaluator {
             }
             Kind::Function { name, body } => {
                 self.scope.functions.insert(name.clone(), Rc::clone(body));
+                if self.functions.is_uncalled(name) {
+                    return None;
+                }
                 let outer = std::mem::replace(&mut self.scope.unknown_parameters, true);
                 self.command(body, context);
                 self.scope.unknown_parameters = outer;

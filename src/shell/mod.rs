@@ -21,7 +21,7 @@
 //!   they run follows with [`Join::First`].
 //! - Both branches of a condition and every arm of a `case` count; loops over literal words are
 //!   unrolled; a function body counts where it is defined and again, with its arguments, where it is
-//!   called.
+//!   called. [`parse_whole_shell`] leaves out the bodies that nothing calls (`functions`).
 //! - Texts that are written to a file and run in the same command are followed, and so is what
 //!   `echo`, `printf`, `cat` and decoders print: into pipes, substitutions and `eval`.
 //! - A download in another language is the made-up program `fetch` with the address as its
@@ -58,6 +58,7 @@ mod expand;
 mod expansions;
 mod filters;
 mod fold;
+mod functions;
 mod git;
 mod heredoc;
 pub(crate) mod inert;
@@ -78,6 +79,7 @@ mod wrappers;
 
 use cursor::Base;
 use evaluator::{Context, Evaluator};
+use functions::Functions;
 use parser::{Dialect, Parser};
 
 pub use data::data_arguments;
@@ -89,13 +91,29 @@ pub(crate) use programs::{is_well_known, leads_a_command, may_wrap, runs_others}
 ///
 /// Never fails: what cannot be understood sets [`CommandLine::incomplete`], the rest is there.
 pub fn parse(command: &str) -> CommandLine {
-    parse_in_parts(command, limits::PART_OF_TREE)
+    let folded = fold::fold(command);
+    let evaluator = read(&folded, limits::PART_OF_TREE, Functions::default());
+    finish(evaluator, &folded)
 }
 
-/// The same, with parts of so many nodes.
-fn parse_in_parts(command: &str, nodes: usize) -> CommandLine {
+/// The same, for a shell that ends with the text: functions that nothing in it calls do nothing.
+pub fn parse_whole_shell(command: &str) -> CommandLine {
     let folded = fold::fold(command);
+    let mut evaluator = read(&folded, limits::PART_OF_TREE, Functions::default());
+    if !evaluator.incomplete {
+        let functions = std::mem::take(&mut evaluator.functions);
+        let functions = functions.without_callers(&folded.text);
+        if !functions.is_empty() {
+            evaluator = read(&folded, limits::PART_OF_TREE, functions);
+        }
+    }
+    finish(evaluator, &folded)
+}
+
+/// Reads a text in parts of so many nodes.
+fn read(folded: &fold::Folded<'_>, nodes: usize, functions: Functions) -> Evaluator {
     let mut evaluator = Evaluator::new(folded.text.len(), nodes);
+    evaluator.functions = functions;
     evaluator.read(
         Dialect::Posix,
         &folded.text,
@@ -103,6 +121,10 @@ fn parse_in_parts(command: &str, nodes: usize) -> CommandLine {
         &Context::default(),
     );
     evaluator.read_aside();
+    evaluator
+}
+
+fn finish(evaluator: Evaluator, folded: &fold::Folded<'_>) -> CommandLine {
     let mut invocations = evaluator.out;
     for invocation in &mut invocations {
         invocation.offset = folded.original(invocation.offset);
@@ -144,7 +166,8 @@ pub fn strip_shell_wrapper(command: &str) -> Option<String> {
     let only_options = options
         .iter()
         .all(|word| word.plain().is_some_and(|text| text.starts_with('-')));
-    let bare = simple.assignments.is_empty() && only.redirects.is_empty() && !more && !parser.incomplete;
+    let bare =
+        simple.assignments.is_empty() && only.redirects.is_empty() && !more && !parser.incomplete;
     (is_shell && takes_text && only_options && bare).then(|| script.written())
 }
 

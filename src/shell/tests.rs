@@ -661,6 +661,72 @@ fn each_eval_takes_a_layer_of_quotes_off() {
     assert_eq!(run("eval eval eval git show X"), ["git show X"]);
 }
 
+/// A function body is left out only where nothing can call it.
+#[test]
+fn what_nothing_calls_does_nothing() {
+    let shows = |text: &str| {
+        let line = parse_whole_shell(text);
+        assert!(!line.incomplete, "{text}");
+        line.invocations.iter().any(|i| i.text() == "git show X")
+    };
+    for text in [
+        "f() { git show X; }; ls",
+        "function f { git show X; }; cut -f 1 x | tail -f",
+        "f() { if a; then git show X | cat; fi; }\ng() ( ls )\ng",
+        "( f() { git show X; }; ls ); echo done",
+        "f() { g() { git show X; }; }; ls",
+        "bash -c 'f() { git show X; }; ls'",
+        "f() { git show X; }; trap 'rm -f x' EXIT; export PATH=\"$PATH:y\"; x=$(ls)",
+    ] {
+        assert!(!shows(text), "{text}");
+        let always = parse(text).invocations;
+        assert!(always.iter().any(|i| i.text() == "git show X"), "{text}");
+    }
+    for text in [
+        "f() { git show X; }; f",
+        "f() { git show X; }; f | cat",
+        "f() { git show X; }; ls; $(f)",
+        "f() { git show X; }; if a; then while b; do ( f ); done; fi",
+        "f() { git show X; }; g() { f; }; ls",
+        "f() { git show X; }; f''",
+        "foo() { git show X; }; f\\oo",
+        "foo() { git show X; }; fo''o",
+        "foo() { git show X; }; x=oo; f$x",
+        "foo() { git show X; }; x=fo; [ a ] || x=ba; ${x}o",
+        "foo() { git show X; }; {fo,}o",
+        "f() { git show X; }; x=f; $x",
+        "f() { git show X; }; eval \"$c\"",
+        "foo() { git show X; }; eval f''oo",
+        "foo() { git show X; }; eval 'fo''o'",
+        "f() { git show X; }; trap f EXIT",
+        "foo() { git show X; }; trap \"fo$x\" EXIT",
+        "f() { git show X; }; export -f f; ls | xargs bash -c f",
+        "f() { git show X; }; export -f \"$n\"; ./run.sh",
+        "f() { git show X; }; declare -fx \"$n\"; ./run.sh",
+        "set -a; f() { git show X; }; ./run.sh",
+        "set -o allexport; f() { git show X; }; ./run.sh",
+        "f() { git show X; }; . ./run.sh",
+        "f() { git show X; }; source run.sh",
+        "foo() { git show X; }; eval \"$(echo Zm9v | base64 -d)\"",
+        "f() { git show X; }; \"$@\"",
+        "f() { git show X; }; mapfile -Cf -c1 < x",
+        "f() { git show X; }; alias g='f'; g",
+        "f() { git show X; }; time f",
+        "command_not_found_handle() { git show X; }; frobnicate",
+        "TRAPEXIT() { git show X; }; ls",
+        "tmux send-keys -t w 'f() { git show X; }' Enter",
+        "echo 'f() { git show X; }' > l; . ./l",
+        "f() { git show X; }; # then f",
+    ] {
+        assert!(shows(text), "{text}");
+    }
+    // What cannot be read may call it.
+    for text in ["f() { git show X; }; ls 'x", "f() { git show X; }; ls )"] {
+        let line = parse_whole_shell(text);
+        assert!(line.invocations.iter().any(|i| i.text() == "git show X"));
+    }
+}
+
 /// Whatever depth a command stands in, it is seen, and so is the one behind.
 #[test]
 fn no_depth_hides_a_command() {

@@ -42,13 +42,20 @@ const MAX_EARLY_TEXT: usize = 256 << 10;
 /// Files that are remembered because the agent wrote them.
 const MAX_OWN_FILES: usize = 16_384;
 
+/// The tool that is known to start a shell for each command, which keeps no functions for the next one.
+const FRESH_SHELL: &str = "Bash";
+
 impl Engine<'_> {
     /// A shell command.
     pub(super) fn command(&mut self, event: &Event) {
         let text = plain(&event.text).into_owned();
         self.mark(&text);
         self.mentions(event, &text);
-        let line = shell::parse(&event.text);
+        let line = if event.tool.as_deref() == Some(FRESH_SHELL) {
+            shell::parse_whole_shell(&event.text)
+        } else {
+            shell::parse(&event.text)
+        };
         self.listed.clear();
         self.ran.clear();
         self.looked_at.clear();
