@@ -12,8 +12,9 @@ pub(crate) const MAX_NESTING: usize = 32;
 /// Nodes (commands, words and their parts) of the tree with which a part of a text is taken up.
 pub(crate) const PART_OF_TREE: usize = 1 << 13;
 
-/// Most nodes of one tree, each of about 100 bytes: a pipeline or group that has more is cut.
-pub(crate) const MAX_TREE: usize = 1 << 19;
+/// Most nodes of one tree, each of about 100 bytes: a pipeline or group that has more is cut. The
+/// tests reach a smaller bound sooner.
+pub(crate) const MAX_TREE: usize = if cfg!(test) { 1 << 14 } else { 1 << 19 };
 
 /// Memory allowed for what is noted of every command text, in bytes, whatever its length.
 pub(crate) const BASE_ROOM: usize = 64 << 20;

@@ -765,6 +765,46 @@ fn no_depth_hides_a_command() {
     }
 }
 
+/// A command too large to be read as a whole is read in pieces.
+#[test]
+fn no_length_hides_a_command() {
+    let most = limits::MAX_TREE;
+    for (open, repeated, close) in [
+        ("echo", " a", "; git show X"),
+        ("(", "a;", "git show X)"),
+        ("if a; then ", "a;", "git show X; fi"),
+        ("", "a|", "git show X"),
+        ("f() { ", "a;", "}; git show X"),
+        ("x=(", "a ", "$(git show X))"),
+        ("echo \"", "$x", "$(git show X)\""),
+        ("a ", ">b ", "; git show X"),
+        ("cat <<E\n", "$x", "$(git show X)\nE\n"),
+    ] {
+        let text = format!("{open}{}{close}; last y", repeated.repeat(most / 2));
+        let line = parse(&text);
+        let shows = line.invocations.iter().filter(|i| i.text() == "git show X");
+        assert_eq!(shows.count(), 1, "many {repeated}");
+        assert!(line.incomplete && !line.unread, "many {repeated}");
+    }
+}
+
+/// What is noted is bounded too, and that is said.
+#[test]
+fn more_than_can_be_noted_is_told() {
+    let mut evaluator = Evaluator::new(0, limits::PART_OF_TREE);
+    let text = "ls;".repeat(100);
+    assert!(evaluator.make_room(limits::BASE_ROOM - 1_000));
+    evaluator.read(Dialect::Posix, &text, Base::Exact(0), &Context::default());
+    assert!(evaluator.incomplete && evaluator.budget.exhausted());
+    assert!((1..10).contains(&evaluator.out.len()));
+    let fields = parse(&format!(
+        "a=({}); b {}",
+        "x ".repeat(60),
+        "${a[@]} ".repeat(10_000)
+    ));
+    assert!(fields.unread);
+}
+
 #[test]
 fn hostile_texts_end() {
     let deep = |open: &str, close: &str| open.repeat(5_000) + "x" + &close.repeat(5_000);
