@@ -14,7 +14,7 @@ use super::cursor::Base;
 use super::functions::Functions;
 use super::limits::{
     BASE_BUDGET, BASE_ROOM, BUDGET_PER_BYTE, Budget, FIELD_COST, MAX_DECODED, MAX_GROUP_REDIRECTS,
-    MAX_LOOP_ROUNDS, MAX_NESTING, ROOM_PER_BYTE, STEP_COST,
+    MAX_LOOP_ROUNDS, MAX_NESTING, NODE_SIZE, ROOM_PER_BYTE, STEP_COST,
 };
 use super::model::{Invocation, Join, Origin, Redirect};
 use super::parser::{Dialect, Parser};
@@ -438,7 +438,10 @@ impl Evaluator {
                 }
                 None
             }
-            Kind::Function { name, body } => {
+            Kind::Function { name, body, nodes } => {
+                if !self.make_room(nodes * NODE_SIZE) {
+                    return None;
+                }
                 self.scope.functions.insert(name.clone(), Rc::clone(body));
                 if self.functions.is_uncalled(name) {
                     return None;

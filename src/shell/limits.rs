@@ -12,7 +12,10 @@ pub(crate) const MAX_NESTING: usize = 32;
 /// Nodes (commands, words and their parts) of the tree with which a part of a text is taken up.
 pub(crate) const PART_OF_TREE: usize = 1 << 13;
 
-/// Most nodes of one tree, each of about 100 bytes: a pipeline or group that has more is cut. The
+/// Memory that a node takes, roughly, in bytes.
+pub(crate) const NODE_SIZE: usize = 100;
+
+/// Most nodes of one tree: a pipeline or group that has more is cut. The
 /// tests reach a smaller bound sooner.
 pub(crate) const MAX_TREE: usize = if cfg!(test) { 1 << 14 } else { 1 << 19 };
 

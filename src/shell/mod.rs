@@ -104,6 +104,8 @@ pub fn parse_whole_shell(command: &str) -> CommandLine {
         let functions = std::mem::take(&mut evaluator.functions);
         let functions = functions.without_callers(&folded.text);
         if !functions.is_empty() {
+            // Both readings are not held at once.
+            drop(evaluator);
             evaluator = read(&folded, limits::PART_OF_TREE, functions);
         }
     }

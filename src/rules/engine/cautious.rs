@@ -23,6 +23,7 @@ pub(super) fn each_step(text: &str, cwd: Option<&str>, unread: bool, mut visit: 
         cwd,
         visit,
         line: CommandLine::default(),
+        words: 0,
         heredoc: None,
     };
     reader.read(text);
@@ -53,6 +54,8 @@ struct Reader<'c, V> {
     visit: V,
     /// Pieces that were not handed out yet.
     line: CommandLine,
+    /// Words of them.
+    words: usize,
     /// The delimiter of the heredoc whose body is being skipped.
     heredoc: Option<String>,
 }
@@ -68,14 +71,16 @@ impl<V: FnMut(Step)> Reader<'_, V> {
     }
 
     /// Begins a piece: a text of any length is never there in pieces as a whole.
-    fn begin(&mut self, join: Join) {
+    fn begin(&mut self, join: Join, words: usize) {
         let most = if join == Join::Pipe {
             2 * LONGEST
         } else {
             LONGEST
         };
-        if self.line.invocations.len() >= most {
+        self.words += words;
+        if self.line.invocations.len() >= most || self.words > LONGEST_PIECE {
             self.hand_out();
+            self.words = words;
         }
     }
 
@@ -129,8 +134,8 @@ impl<V: FnMut(Step)> Reader<'_, V> {
             return false;
         };
         let all: Vec<&str> = words.collect();
-        self.begin(join);
         for some in all.chunks(LONGEST_PIECE) {
+            self.begin(join, some.len());
             self.line.invocations.push(invocation(some, join));
         }
         if self.unread && (may_wrap(program) || runs_others(program)) {
