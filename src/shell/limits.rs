@@ -17,7 +17,7 @@ pub(crate) const NODE_SIZE: usize = 100;
 
 /// Most nodes of one tree: a pipeline or group that has more is cut. The
 /// tests reach a smaller bound sooner.
-pub(crate) const MAX_TREE: usize = if cfg!(test) { 1 << 14 } else { 1 << 19 };
+pub(crate) const MAX_TREE: usize = if cfg!(test) { 1 << 15 } else { 1 << 19 };
 
 /// Memory allowed for what is noted of every command text, in bytes, whatever its length.
 pub(crate) const BASE_ROOM: usize = 64 << 20;

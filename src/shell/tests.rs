@@ -780,7 +780,7 @@ fn no_length_hides_a_command() {
         ("a ", ">b ", "; git show X"),
         ("cat <<E\n", "$x", "$(git show X)\nE\n"),
     ] {
-        let text = format!("{open}{}{close}; last y", repeated.repeat(most / 2));
+        let text = format!("{open}{}{close}; last y", repeated.repeat(most));
         let line = parse(&text);
         let shows = line.invocations.iter().filter(|i| i.text() == "git show X");
         assert_eq!(shows.count(), 1, "many {repeated}");
