@@ -1,17 +1,16 @@
 //! Finding many known lines in much text: one pass, exact, whatever the number of lines.
 //!
 //! Every line is represented by a few bytes out of it, the place that fewest other lines share. The scan
-//! looks at every second position of the text: it keeps the last bytes in a register, asks a bit set
-//! whether any line has them, and compares the bytes around them when one does. So that no occurrence
-//! falls between two positions, a line is entered with the windows of two neighbouring offsets. An
-//! automaton over whole lines does the same work at a tenth of the speed once there are thousands of
-//! lines, and needs far more memory.
+//! looks at every second position of the text: it asks a bit set whether any line has the bytes there, and
+//! compares the bytes around them when one does. So that no occurrence falls between two positions, a line
+//! is entered with the windows of two neighbouring offsets. An automaton over whole lines does the same work
+//! at a tenth of the speed once there are thousands of lines, and needs far more memory.
 //!
 //! Lines and text come from the party under audit, so the work must be bounded for any of them: of
 //! lines that share a window only [`MAX_PER_WINDOW`] are searched (the others are reported by
 //! [`Needles::skipped`]), and a line is compared by its first [`MAX_COMPARED`] bytes.
 
-use foldhash::{HashMap, HashMapExt};
+use std::hash::{BuildHasher, RandomState};
 
 /// Bytes that a line must have to be searched.
 pub(super) const MIN_BYTES: usize = WINDOW + STRIDE - 1;
@@ -19,7 +18,10 @@ pub(super) const MIN_BYTES: usize = WINDOW + STRIDE - 1;
 /// Bytes of a window.
 const WINDOW: usize = 7;
 
-/// Every so many bytes of the text a window is looked up.
+/// The bits of a window in a word of eight bytes, the first of them lowest.
+const WINDOW_BITS: u64 = (1 << (8 * WINDOW)) - 1;
+
+/// Every so many bytes of the text a window is looked up; divides eight.
 const STRIDE: usize = 2;
 
 /// Lines with the same rarest window beyond this number are not searched. Real patches stay below 5;
@@ -29,7 +31,7 @@ const MAX_PER_WINDOW: usize = 32;
 /// A longer line is found when its first so many bytes are.
 const MAX_COMPARED: usize = 512;
 
-/// Slots that count how many lines share a window; collisions only make the choice less good.
+/// Slots that count how many lines share a window, up to 255; collisions only make the choice less good.
 const SKETCH_SLOTS: usize = 1 << 20;
 
 /// Number of a line in the order of insertion.
@@ -47,21 +49,74 @@ struct Needle {
 /// A window of a line: the line, and where in it the window begins.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
+    window: u64,
     id: NeedleId,
     /// Below [`MAX_COMPARED`].
     at: u32,
 }
 
-/// The lines of one window: nearly always one, which takes no memory of its own.
-#[derive(Debug)]
-struct Entries {
-    first: Entry,
-    more: Vec<Entry>,
+impl Entry {
+    /// What stands where no entry is.
+    const FREE: Self = Self {
+        window: 0,
+        id: NeedleId::MAX,
+        at: 0,
+    };
+
+    fn is_free(&self) -> bool {
+        self.id == NeedleId::MAX
+    }
 }
 
-impl Entries {
-    fn len(&self) -> usize {
-        1 + self.more.len()
+/// Lines by window: a hash table in which a look-up reads from one place on. Equal windows stand one after the
+/// other, if need be with others between them.
+#[derive(Debug, Default)]
+struct Table {
+    /// A power of two of them, at least half of them free; or none.
+    slots: Vec<Entry>,
+    /// Odd, and unknown to whoever writes the lines: nobody can make them collide.
+    multiplier: u64,
+    /// 64 minus the number of bits of a place.
+    shift: u32,
+    len: usize,
+}
+
+impl Table {
+    /// Room for so many entries.
+    fn for_entries(count: usize) -> Self {
+        let places = (count.max(1) * 2).next_power_of_two();
+        Self {
+            slots: vec![Entry::FREE; places],
+            multiplier: RandomState::new().hash_one(places) | 1,
+            shift: 64 - places.trailing_zeros(),
+            len: 0,
+        }
+    }
+
+    /// The entries of a window, in the order of insertion.
+    fn get(&self, window: u64) -> impl Iterator<Item = &Entry> {
+        let (before, after) = self
+            .slots
+            .split_at(self.place(window).min(self.slots.len()));
+        let entries = after.iter().chain(before);
+        entries
+            .take_while(|entry| !entry.is_free())
+            .filter(move |entry| entry.window == window)
+    }
+
+    fn place(&self, window: u64) -> usize {
+        (window.wrapping_mul(self.multiplier) >> self.shift) as usize
+    }
+
+    /// There must be room.
+    fn insert(&mut self, entry: Entry) {
+        let place = self.place(entry.window).min(self.slots.len());
+        let (before, after) = self.slots.split_at_mut(place);
+        let free = after.iter_mut().chain(before).find(|slot| slot.is_free());
+        if let Some(slot) = free {
+            *slot = entry;
+            self.len += 1;
+        }
     }
 }
 
@@ -75,8 +130,7 @@ pub(super) struct Needles {
     filter: Vec<u64>,
     /// 64 minus the number of bits of a filter index.
     shift: u32,
-    /// Lines by window.
-    by_window: HashMap<u64, Entries>,
+    by_window: Table,
     skipped: Vec<NeedleId>,
 }
 
@@ -105,36 +159,38 @@ impl Needles {
 
     /// Calls `hit` for every occurrence of a line in `text`, which must be squeezed like the lines.
     pub(super) fn scan(&self, text: &[u8], mut hit: impl FnMut(NeedleId)) {
-        if self.by_window.is_empty() {
+        if self.by_window.len == 0 {
             return;
         }
         let (filter, shift) = (self.filter.as_slice(), self.shift);
-        let mut register = 0u64;
-        for (step, bytes) in text.chunks_exact(STRIDE).enumerate() {
-            for byte in bytes {
-                register = register >> 8 | u64::from(*byte) << 56;
-            }
-            let window = register >> (64 - 8 * WINDOW);
-            let slot = hash(window) >> shift;
-            let word = filter.get((slot >> 6) as usize).copied().unwrap_or(0);
-            if word >> (slot & 63) & 1 == 1 {
-                self.check(text, (step + 1) * STRIDE, window, &mut hit);
-            }
+        let (words, tail) = text.as_chunks::<8>();
+        let mut last = [0; 8];
+        for (slot, byte) in last.iter_mut().zip(tail) {
+            *slot = *byte;
         }
+        let mut words = words.iter().chain([&last, &[0; 8]]);
+        let mut word = words.next().copied().map_or(0, u64::from_le_bytes);
+        // Windows that reach beyond the end hold no line: that shows when it is compared.
+        words.enumerate().for_each(|(number, next)| {
+            let next = u64::from_le_bytes(*next);
+            let both = u128::from(next) << 64 | u128::from(word);
+            for offset in (0..8).step_by(STRIDE) {
+                let window = (both >> (8 * offset)) as u64 & WINDOW_BITS;
+                let slot = hash(window) >> shift;
+                let bits = filter.get((slot >> 6) as usize).copied().unwrap_or(0);
+                if bits >> (slot & 63) & 1 == 1 {
+                    self.check(text, number * 8 + offset, window, &mut hit);
+                }
+            }
+            word = next;
+        });
     }
 
-    /// The lines that stand in `text` with `window` ending before byte `end`.
+    /// The lines that stand in `text` with `window` beginning at a byte.
     #[cold]
-    fn check(&self, text: &[u8], end: usize, window: u64, hit: &mut impl FnMut(NeedleId)) {
-        // The register starts as zeros: before so many bytes it holds no window.
-        let Some(window_start) = end.checked_sub(WINDOW) else {
-            return;
-        };
-        let Some(Entries { first, more }) = self.by_window.get(&window) else {
-            return;
-        };
-        for entry in std::iter::once(first).chain(more) {
-            if self.stands_at(*entry, text, window_start) {
+    fn check(&self, text: &[u8], at: usize, window: u64, hit: &mut impl FnMut(NeedleId)) {
+        for entry in self.by_window.get(window) {
+            if self.stands_at(*entry, text, at) {
                 hit(entry.id);
             }
         }
@@ -157,7 +213,7 @@ impl Needles {
 
     /// Enters each line with the neighbouring windows that fewest lines share, the first of equals.
     fn choose_windows(&mut self) {
-        let mut shared = vec![0u16; SKETCH_SLOTS];
+        let mut shared = vec![0u8; SKETCH_SLOTS];
         for needle in &self.needles {
             for window in windows(self.bytes(needle).unwrap_or_default()) {
                 if let Some(count) = shared.get_mut(sketch_slot(window)) {
@@ -166,26 +222,18 @@ impl Needles {
             }
         }
         let count = |window: u64| u32::from(shared.get(sketch_slot(window)).copied().unwrap_or(0));
-        let mut by_window: HashMap<u64, Entries> =
-            HashMap::with_capacity(self.needles.len() * STRIDE);
+        let mut by_window = Table::for_entries(self.needles.len() * STRIDE);
         for (id, needle) in (0..).zip(&self.needles) {
             let Some((at, chosen)) = rarest(self.bytes(needle).unwrap_or_default(), count) else {
                 continue;
             };
-            let full = |w: &u64| by_window.get(w).is_some_and(|e| e.len() >= MAX_PER_WINDOW);
+            let full = |w: &u64| by_window.get(*w).nth(MAX_PER_WINDOW - 1).is_some();
             if chosen.iter().any(full) {
                 self.skipped.push(id);
                 continue;
             }
             for (at, window) in (at..).zip(chosen) {
-                let entry = Entry { id, at };
-                by_window
-                    .entry(window)
-                    .and_modify(|entries| entries.more.push(entry))
-                    .or_insert(Entries {
-                        first: entry,
-                        more: Vec::new(),
-                    });
+                by_window.insert(Entry { window, id, at });
             }
         }
         self.by_window = by_window;
@@ -193,13 +241,13 @@ impl Needles {
 
     /// A bit for every window; thirty-two times as many bits as windows keep false alarms near 3 %.
     fn build_filter(&mut self) {
-        let bits = (self.by_window.len().max(64) * 32)
+        let bits = (self.by_window.len.max(64) * 32)
             .next_power_of_two()
             .trailing_zeros();
         self.shift = 64 - bits;
         self.filter = vec![0; 1 << (bits - 6)];
-        for window in self.by_window.keys() {
-            let slot = hash(*window) >> self.shift;
+        for entry in self.by_window.slots.iter().filter(|e| !e.is_free()) {
+            let slot = hash(entry.window) >> self.shift;
             if let Some(word) = self.filter.get_mut((slot >> 6) as usize) {
                 *word |= 1 << (slot & 63);
             }
@@ -233,7 +281,7 @@ fn rarest(bytes: &[u8], count: impl Fn(u64) -> u32) -> Option<(u32, [u64; STRIDE
     best.map(|(_, at, chosen)| (at, chosen))
 }
 
-/// The windows of a text at all its offsets, in the byte order in which the scan builds them.
+/// The windows of a text at all its offsets.
 fn windows(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let mut register = 0u64;
     let registers = bytes.iter().map(move |byte| {
@@ -272,8 +320,8 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_zero_bytes_at_the_start_is_no_hit() {
-        // The register starts as zeros; the first bytes of a text are no window yet.
+    fn a_window_of_zero_bytes_at_the_end_is_no_hit() {
+        // What is read behind the end are zeros.
         assert_eq!(found(&["\0\0\0\0\0\0\0\0"], "\0\0\0"), [].into());
         assert_eq!(found(&["\0\0\0\0\0\0\0\0"], "\0\0\0\0\0\0\0\0"), [0].into());
     }

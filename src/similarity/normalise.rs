@@ -18,15 +18,57 @@ use super::confusables;
 /// indentation, line breaks, diff prefixes and full-width letters make no difference.
 pub fn squeeze(text: &str) -> String {
     if text.is_ascii() {
-        let mut out = Vec::with_capacity(text.len());
-        // Most white space is between a few words: whole words at once.
-        for word in text.as_bytes().split(|byte| !byte.is_ascii_graphic()) {
-            out.extend_from_slice(word);
-        }
+        let mut out = Vec::new();
+        squeeze_ascii(&mut out, text.as_bytes());
         // ASCII is UTF-8, so nothing is ever lost here.
         return String::from_utf8(out).unwrap_or_default();
     }
     folded(text).filter(|c| !c.is_whitespace()).collect()
+}
+
+/// Appends what [`squeeze`] leaves of ASCII.
+///
+/// Eight bytes are copied at once, and the next ones over what does not belong there: words are short, and a
+/// test of each byte costs more than all the copies.
+pub fn squeeze_ascii(out: &mut Vec<u8>, text: &[u8]) {
+    const STEP: usize = 8;
+    let mut kept = out.len();
+    out.resize(kept + text.len() + STEP, 0);
+    let mut rest = text;
+    while let Some((step, after)) = rest.split_first_chunk::<STEP>() {
+        if let Some(slots) = out.get_mut(kept..kept + STEP) {
+            slots.copy_from_slice(step);
+        }
+        let Some(length) = first_blank(*step) else {
+            kept += STEP;
+            rest = after;
+            continue;
+        };
+        kept += length;
+        let blank = rest.get(length..).unwrap_or_default();
+        let next = blank.iter().position(u8::is_ascii_graphic);
+        rest = blank.get(next.unwrap_or(blank.len())..).unwrap_or_default();
+    }
+    for byte in rest.iter().filter(|byte| byte.is_ascii_graphic()) {
+        if let Some(slot) = out.get_mut(kept) {
+            *slot = *byte;
+        }
+        kept += 1;
+    }
+    out.truncate(kept);
+}
+
+/// The first of eight ASCII bytes that shows nothing: below `!`, or DEL.
+fn first_blank(bytes: [u8; 8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let word = u64::from_le_bytes(bytes);
+    let no_del = word ^ (ONES * 0x7f);
+    // The highest bit of each byte that is below a limit (Warren, Hacker's Delight, 6-1); above the first such
+    // byte, others may be marked too.
+    let below =
+        (word.wrapping_sub(ONES * u64::from(b'!')) & !word) | (no_del.wrapping_sub(ONES) & !no_del);
+    let marked = below & (ONES * 0x80);
+    (marked != 0).then(|| marked.trailing_zeros() as usize / 8)
 }
 
 /// [`squeeze`] of a text that is squeezed already, most of the time.
@@ -113,6 +155,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn steps_keep_what_single_bytes_keep(text in "[ -~\t\r\n\u{0}\u{1b}\u{7f}]{0,60}|[!~ ]{0,40}") {
+            let plain: String = text.chars().filter(char::is_ascii_graphic).collect();
+            let mut out = b"before".to_vec();
+            squeeze_ascii(&mut out, text.as_bytes());
+            prop_assert_eq!(out, format!("before{plain}").into_bytes());
+        }
+
         #[test]
         fn the_short_ways_of_ascii_lead_to_the_same(text in "[\\x00-\\x7f]{0,40}") {
             let long: String = folded(&text).map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
