@@ -6,47 +6,27 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::PathBuf;
 
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::compile;
 use super::diagnostic::{self, Diagnostic, Sink, SourceFile};
+use super::gather::{Doubts, NOWHERE};
 use super::index::{Builder, Index};
 use super::overrides;
+use super::read::{self, Entry};
 use super::rule::Rule;
-use super::schema::{OverrideSyntax, PackSyntax, RuleSyntax, SCHEMA_VERSION};
+use super::schema::{OverrideSyntax, RuleSyntax};
+use super::sources::sources;
 use crate::digest::hex;
+use crate::experiment::task_facts::TaskFacts;
 use crate::{Error, Result};
 
-macro_rules! builtin {
-    ($($name:literal),* $(,)?) => {
-        &[$((
-            concat!("rules/", $name, ".toml"),
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/", $name, ".toml")),
-        )),*]
-    };
-}
-
-/// The built-in packs: file name and text.
-const BUILTIN: &[(&str, &str)] = builtin![
-    "admission",
-    "answer-files",
-    "delegation",
-    "download",
-    "flow",
-    "forge",
-    "git-history",
-    "git-remote",
-    "marks",
-    "mention",
-    "registry",
-    "tampering",
-];
+/// Most rules of a user. Each run looks at all of them.
+const MAX_RULES: usize = 5_000;
 
 /// All rules, checked, with the index of the anchors that are the same for every task.
 #[derive(Debug)]
@@ -73,7 +53,11 @@ impl RuleSet {
     /// `*.toml` that is no regular file, or [`Error::BadRules`] with everything
     /// that is wrong in any of the files.
     pub fn load(dirs: &[PathBuf]) -> Result<Self> {
-        Self::from_files(sources(dirs)?)
+        let sources = sources(dirs)?;
+        match sources.refused {
+            Some((path, error)) => Err(Error::io(path, error)),
+            None => Self::read(sources.files, sources.faults),
+        }
     }
 
     /// Rules from texts, without the built-in ones unless they are among them.
@@ -81,12 +65,12 @@ impl RuleSet {
     /// # Errors
     /// [`Error::BadRules`] with everything that is wrong.
     pub fn from_files(files: Vec<SourceFile>) -> Result<Self> {
-        let mut diagnostics = Vec::new();
+        Self::read(files, Vec::new())
+    }
+
+    fn read(files: Vec<SourceFile>, mut diagnostics: Vec<Diagnostic>) -> Result<Self> {
         let mut layers = Layers::default();
-        for (number, file) in files.iter().enumerate() {
-            let mut sink = Sink::new(number, file, &mut diagnostics);
-            layers.read(file, &mut sink);
-        }
+        (0..files.len()).for_each(|number| layers.read(&files, number, &mut diagnostics));
         layers.apply_overrides(&files, &mut diagnostics);
         diagnostic::check(&diagnostics, &files)?;
         layers.build(files)
@@ -133,91 +117,36 @@ impl RuleSet {
     }
 }
 
-/// The rule files of a directory, sorted by name.
-fn rule_files(dir: &Path) -> Result<Vec<PathBuf>> {
-    let missing = |what: &str| Error::InputMissing {
-        path: dir.to_owned(),
-        what: what.to_owned(),
-        fix: "name a directory with rule files (*.toml); see docs/rules.md".to_owned(),
-    };
-    let metadata = fs::metadata(dir).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => missing("there is no such rule directory"),
-        _ => Error::io(dir, e),
-    })?;
-    if metadata.is_file() {
-        return Ok(vec![dir.to_owned()]);
-    }
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).map_err(|e| Error::io(dir, e))? {
-        let entry = entry.map_err(|e| Error::io(dir, e))?;
-        let path = entry.path();
-        let kind = entry.file_type().map_err(|e| Error::io(&path, e))?;
-        if path.extension().is_none_or(|e| e != "toml") || kind.is_dir() {
-            continue;
-        }
-        // A link could lead anywhere, and a pipe would never end: neither is passed over in silence.
-        if !kind.is_file() {
-            return Err(Error::BadData {
-                what: if kind.is_symlink() {
-                    "this is a link, and links in a rule directory are not followed".to_owned()
-                } else {
-                    "this is no regular file".to_owned()
-                },
-                path,
-                line: None,
-                fix: "remove it, or name the file itself with --rules".to_owned(),
-            });
-        }
-        found.push(path);
-    }
-    if found.is_empty() {
-        return Err(missing("the directory holds no rule file"));
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// The built-in files and those of the given directories.
-pub(super) fn sources(dirs: &[PathBuf]) -> Result<Vec<SourceFile>> {
-    let mut files: Vec<SourceFile> = BUILTIN
-        .iter()
-        .map(|(name, text)| SourceFile {
-            trusted: true,
-            ..SourceFile::new(*name, *text)
-        })
-        .collect();
-    for dir in dirs {
-        for path in rule_files(dir)? {
-            let bytes = fs::read(&path).map_err(|e| Error::io(&path, e))?;
-            let text = String::from_utf8(bytes).map_err(|_| Error::BadData {
-                path: path.clone(),
-                line: None,
-                what: "a rule file must be UTF-8".to_owned(),
-                fix: "save it as UTF-8".to_owned(),
-            })?;
-            files.push(SourceFile::new(path.display().to_string(), text));
-        }
-    }
-    Ok(files)
-}
-
-/// Number of built-in files; they come first.
-pub(super) fn built_in() -> usize {
-    BUILTIN.len()
+/// Where a rule is defined.
+#[derive(Debug)]
+struct Definition {
+    file: usize,
+    span: Range<usize>,
+    /// Its number among the rules; `None`: it has mistakes.
+    rule: Option<usize>,
 }
 
 /// The rules read so far.
 #[derive(Default)]
 pub(super) struct Layers {
     rules: Vec<Rule>,
-    by_id: BTreeMap<String, usize>,
-    overrides: Vec<(usize, OverrideSyntax)>,
+    defined: BTreeMap<String, Definition>,
+    overrides: Vec<(usize, Entry<OverrideSyntax>)>,
+    /// Facts for tests, by the number of the file.
+    facts: Vec<Option<TaskFacts>>,
     /// Files from this number on are kept as written, for lints.
     keep_from: Option<usize>,
     /// Rules as written, with the numbers of their files.
-    pub(super) kept: Vec<(usize, RuleSyntax)>,
-    /// Overrides as written.
-    pub(super) kept_overrides: Vec<(usize, OverrideSyntax)>,
+    pub(super) kept: Vec<(usize, Entry<RuleSyntax>)>,
+    /// Rules in the files that are kept, with those that could not be read at all.
+    pub(super) count: usize,
+    /// Tests in those files that belong to rules, or are themselves, not as they were meant.
+    pub(super) unfit_tests: usize,
+    /// Ids of rules that have mistakes.
+    pub(super) broken: Vec<String>,
+    /// There are rules of which not even the id is known.
+    pub(super) unknown: bool,
+    users: usize,
 }
 
 impl Layers {
@@ -229,124 +158,164 @@ impl Layers {
         }
     }
 
-    /// Ids of the rules that stand in files before a number.
-    pub(super) fn built_in_ids(&self, first: usize, files: &[SourceFile]) -> Vec<String> {
-        let names: Vec<&str> = files.iter().take(first).map(|f| f.name.as_str()).collect();
-        let rules = self.rules.iter();
-        rules
-            .filter(|rule| names.contains(&rule.origin.as_str()))
-            .map(|rule| rule.id.clone())
-            .collect()
+    /// Ids of all rules, with those that have mistakes.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.defined.keys().chain(&self.broken).map(String::as_str)
     }
 
-    pub(super) fn read(&mut self, file: &SourceFile, sink: &mut Sink) {
-        let text = if file.trusted {
-            Cow::Owned(without_tests(&file.text))
-        } else {
-            Cow::Borrowed(file.text.as_ref())
-        };
-        let (table, errors) = DeTable::parse_recoverable(&text);
-        for error in &errors {
-            sink.toml(error, 0..0);
-        }
-        if !errors.is_empty() {
+    /// Ids of the rules that stand in files before a number.
+    pub(super) fn ids_before(&self, first: usize) -> impl Iterator<Item = &str> {
+        let defined = self.defined.iter();
+        defined.filter(move |(_, definition)| definition.file < first).map(|(id, _)| id.as_str())
+    }
+
+    /// Adds what stands in a file.
+    pub(super) fn read(
+        &mut self,
+        files: &[SourceFile],
+        number: usize,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let Some(file) = files.get(number) else {
             return;
+        };
+        let sink = &mut Sink::new(number, file, diagnostics);
+        let entries = read::file(file, sink);
+        let facts = entries.facts.clone().unwrap_or_default();
+        self.facts.resize(sink.file, None);
+        self.facts.push(entries.facts);
+        self.broken.extend(entries.lost);
+        self.unknown |= entries.unknown;
+        let keep = self.keep_from.is_some_and(|first| sink.file >= first);
+        if keep {
+            self.count += entries.count;
         }
-        let mut pack = PackSyntax::default();
-        let (mut rules, mut schema) = (Vec::new(), None);
-        for (key, value) in table.into_inner() {
-            let whole = key.span();
-            match key.get_ref().as_ref() {
-                "schema" => schema = Some(value),
-                "pack" => match PackSyntax::deserialize(ValueDeserializer::from(value)) {
-                    Ok(read) => pack = read,
-                    Err(error) => sink.toml(&error, whole),
-                },
-                "rule" => rules = entries(value, sink),
-                "override" => {
-                    for entry in entries(value, sink) {
-                        let span = entry.span();
-                        match OverrideSyntax::deserialize(ValueDeserializer::from(entry)) {
-                            Ok(change) => {
-                                if self.keep_from.is_some_and(|first| sink.file >= first) {
-                                    self.kept_overrides.push((sink.file, change.clone()));
-                                }
-                                self.overrides.push((sink.file, change));
-                            }
-                            Err(error) => sink.toml(&error, span),
-                        }
-                    }
-                }
-                other => {
-                    let names = ["schema", "pack", "rule", "override"];
-                    let near = diagnostic::nearest(other, names.into_iter());
-                    let help = near.map_or_else(
-                        || format!("the tables of a rule file are {}", names.join(", ")),
-                        |name| format!("did you mean `{name}`?"),
+        for entry in entries.rules {
+            if !sink.trusted {
+                self.users += 1;
+                if self.users > MAX_RULES {
+                    self.unknown = true;
+                    sink.error_help(
+                        entry.span.start..entry.span.start,
+                        format!("there are more than {MAX_RULES} rules; those from here on are not looked at"),
+                        "use fewer: a rule can have many patterns in `any`",
                     );
-                    sink.error_help(whole, format!("unknown key `{other}`"), help);
+                    break;
                 }
             }
+            self.add(entry, &facts, files, keep, sink);
         }
-        check_schema(schema.as_ref(), sink);
-        for entry in rules {
-            self.read_rule(entry, &pack, file, sink);
-        }
+        let overrides = entries.overrides.into_iter();
+        self.overrides.extend(overrides.map(|entry| (sink.file, entry)));
     }
 
-    fn read_rule(
+    fn add(
         &mut self,
-        entry: Spanned<DeValue<'_>>,
-        pack: &PackSyntax,
-        file: &SourceFile,
+        entry: Entry<RuleSyntax>,
+        facts: &TaskFacts,
+        files: &[SourceFile],
+        keep: bool,
         sink: &mut Sink,
     ) {
-        let span = entry.span();
-        let syntax = match RuleSyntax::deserialize(ValueDeserializer::from(entry)) {
-            Ok(syntax) => syntax,
-            Err(error) => return sink.toml(&error, span),
-        };
-        let id = syntax.id.clone();
-        if self.keep_from.is_some_and(|first| sink.file >= first) {
-            self.kept.push((sink.file, syntax.clone()));
+        let origin = files.get(sink.file).map_or("", |file| file.name.as_str());
+        let id = entry.syntax.id.clone();
+        let tests = entry.syntax.test.len();
+        sink.doubts = entry.doubts.clone();
+        if keep {
+            let entry = Entry { span: entry.span.clone(), syntax: entry.syntax.clone(), doubts: entry.doubts.clone() };
+            self.kept.push((sink.file, entry));
         }
-        let syntax = Spanned::new(span, syntax);
-        let compiled = compile::rule(syntax, &pack.test_facts, &file.name, sink);
-        if let Some(first) = self.by_id.get(id.get_ref()) {
-            let origin = self.rules.get(*first).map_or("", |r| r.origin.as_str());
+        let harmless = entry.doubts.harmless();
+        let syntax = Spanned::new(entry.span, entry.syntax);
+        let compiled = compile::rule(syntax, facts, origin, sink).filter(|_| harmless);
+        if keep {
+            self.unfit_tests += tests - compiled.as_ref().map_or(0, |rule| rule.tests.len());
+        }
+        let named = id.span() != NOWHERE;
+        let twice = named && self.defined.contains_key(id.get_ref());
+        if let (true, Some(first)) = (twice, self.defined.get(id.get_ref())) {
+            let place = diagnostic::place(files, first.file, first.span.start);
             sink.error_help(
                 id.span(),
-                format!("rule `{}` is already defined in {origin}", id.get_ref()),
+                format!("rule `{}` is already defined in {place}", id.get_ref()),
                 "use [[override]] to change a rule",
             );
-        } else if let Some(rule) = compiled {
-            self.by_id.insert(rule.id.clone(), self.rules.len());
-            self.rules.push(rule);
         }
+        sink.doubts = Doubts::default();
+        let Some(mut rule) = compiled else {
+            if named && !twice {
+                let definition = Definition { file: sink.file, span: id.span(), rule: None };
+                self.defined.insert(id.get_ref().clone(), definition);
+            }
+            match named {
+                true => self.broken.push(id.into_inner()),
+                false => self.unknown = true,
+            }
+            return;
+        };
+        if twice || !named {
+            // Its tests are run all the same, under a name that no other rule has.
+            rule.id = format!("{} ({origin}, {})", rule.id, self.rules.len());
+        }
+        let definition = Definition { file: sink.file, span: id.span(), rule: Some(self.rules.len()) };
+        self.defined.insert(rule.id.clone(), definition);
+        self.rules.push(rule);
     }
 
+    /// Changes the rules as the overrides say.
     pub(super) fn apply_overrides(
         &mut self,
         files: &[SourceFile],
         diagnostics: &mut Vec<Diagnostic>,
     ) {
-        for (number, change) in std::mem::take(&mut self.overrides) {
+        let mut last = None;
+        for (number, entry) in std::mem::take(&mut self.overrides) {
             let Some(file) = files.get(number) else {
                 continue;
             };
             let mut sink = Sink::new(number, file, diagnostics);
-            let id = change.id.get_ref();
-            let Some(rule) = self.by_id.get(id).and_then(|at| self.rules.get_mut(*at)) else {
-                let ids = self.by_id.keys().map(String::as_str);
-                let near = diagnostic::nearest(id, ids);
-                let help = near.map_or_else(
-                    || "`trace-audit rules list` shows all ids".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                sink.error_help(change.id.span(), format!("there is no rule `{id}`"), help);
-                continue;
-            };
-            overrides::apply(rule, change, &mut sink);
+            let id = entry.syntax.id.clone();
+            let keep = self.keep_from.is_some_and(|first| number >= first);
+            let tests = entry.syntax.append.as_ref().map_or(0, |append| append.test.len());
+            let harmless = entry.doubts.harmless();
+            sink.doubts = entry.doubts;
+            let defined = self.defined.get(id.get_ref());
+            let own = |file: usize| self.facts.get(file).cloned().flatten();
+            let facts = own(number).or_else(|| own(defined?.file)).unwrap_or_default();
+            let change = overrides::compile(entry.syntax, &facts, &mut sink).filter(|_| harmless);
+            last = Some((number, id.span()));
+            let known = defined.is_some() || self.broken.contains(id.get_ref());
+            let rule = defined.and_then(|d| d.rule).and_then(|at| self.rules.get_mut(at));
+            let before = rule.as_ref().map_or(0, |rule| rule.tests.len());
+            match (rule, change) {
+                (Some(rule), Some(change)) => {
+                    overrides::apply(rule, change, &mut sink);
+                    let added = rule.tests.len().saturating_sub(before);
+                    self.unfit_tests += if keep { tests.saturating_sub(added) } else { 0 };
+                    continue;
+                }
+                (None, _) if !known && !id.get_ref().is_empty() => {
+                    let near = diagnostic::nearest(id.get_ref(), self.defined.keys().map(String::as_str));
+                    let help = near.map_or_else(
+                        || "`trace-audit rules list` shows all ids".to_owned(),
+                        |near| format!("did you mean `{near}`?"),
+                    );
+                    sink.error_help(id.span(), format!("there is no rule `{}`", id.get_ref()), help);
+                }
+                _ => {}
+            }
+            self.unfit_tests += if keep { tests } else { 0 };
+        }
+        if let Some((number, span)) = last
+            && let Some(file) = files.get(number)
+            && !self.rules.is_empty()
+            && self.rules.iter().all(|rule| rule.disabled.is_some())
+        {
+            Sink::new(number, file, diagnostics).error_help(
+                span,
+                "no rule is left, so nothing could ever be found",
+                "leave one switched on",
+            );
         }
     }
 
@@ -374,50 +343,11 @@ impl Layers {
     }
 }
 
-/// The text of a built-in pack without the `[[rule.test]]` tables: they are more than half of the packs, and
-/// only a check needs them. Offsets into it mean nothing, and nothing is wrong in it that would need one.
-fn without_tests(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while !rest.is_empty() {
-        let end = memchr::memmem::find(rest.as_bytes(), b"\n[").map_or(rest.len(), |at| at + 1);
-        let (table, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        if !table.starts_with("[[rule.test") && !table.starts_with("[rule.test") {
-            kept.push_str(table);
-        }
-        rest = after;
-    }
-    kept
-}
-
-fn check_schema(schema: Option<&Spanned<DeValue<'_>>>, sink: &mut Sink) {
-    let help = format!("start the file with `schema = {SCHEMA_VERSION}`");
-    let Some(value) = schema else {
-        return sink.error_help(0..0, "the file does not say which format it has", help);
-    };
-    let number = value
-        .get_ref()
-        .as_integer()
-        .and_then(|i| i64::from_str_radix(i.as_str(), i.radix()).ok());
-    if number != Some(SCHEMA_VERSION) {
-        sink.error_help(value.span(), "this version reads another format", help);
-    }
-}
-
-/// The tables of an array of tables.
-fn entries<'d>(value: Spanned<DeValue<'d>>, sink: &mut Sink) -> Vec<Spanned<DeValue<'d>>> {
-    let span = value.span();
-    match value.into_inner() {
-        DeValue::Array(array) => array.into_iter().collect(),
-        _ => {
-            sink.error(span, "write [[double brackets]]: there can be several");
-            Vec::new()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     fn file(name: &str, text: &str) -> SourceFile {
@@ -547,13 +477,6 @@ mod tests {
             };
             assert_eq!(sources(quick), sources(full), "{}", full.id);
         }
-    }
-
-    #[test]
-    fn tests_of_built_in_packs_are_left_out() {
-        let text = "[[rule]]\nid = 1\n[[rule.test]]\ntext = \"[x]\"\n[rule.test.facts]\na = 1\n[[rule]]\nid = 2";
-        let kept = without_tests(text);
-        assert_eq!(kept, "[[rule]]\nid = 1\n[[rule]]\nid = 2");
     }
 
     #[test]

@@ -8,10 +8,12 @@ use std::collections::BTreeSet;
 use regex_syntax::hir::{Class, Hir, HirKind};
 use toml::Spanned;
 
-use super::diagnostic::Sink;
+use super::compile;
+use super::diagnostic::{Sink, nearest};
 use super::finding::Kind;
+use super::glob::RuleGlob;
 use super::pattern::regexp::Regexp;
-use super::schema::{Expect, OverrideSyntax, PatternSyntax, RuleSyntax};
+use super::schema::{Expect, PatternSyntax, RuleSyntax};
 use super::template;
 use super::text::fold::plain;
 
@@ -68,20 +70,36 @@ pub(super) fn rule(syntax: &RuleSyntax, families: &BTreeSet<&str>, sink: &mut Si
     };
     // Marks look at added lines only, and those are few.
     let few = *syntax.kind.get_ref() == Kind::Mark;
-    if !few && !matching.all.iter().any(finds_candidates) {
+    let sure = !sink.doubts.about(&["kind", "match", "any", "all"]);
+    // On texts it is an error.
+    if sure && !few && !compile::reads_texts(syntax) && !matching.all.iter().any(finds_candidates) {
         leading.iter().for_each(|pattern| slow(pattern, sink));
     }
 }
 
-/// Lints one override.
-pub(super) fn overriding(syntax: &OverrideSyntax, sink: &mut Sink) {
-    if syntax.replace.is_none() && syntax.append.is_none() && syntax.enabled != Some(false) {
-        sink.warn(
-            syntax.id.span(),
-            "empty-override",
-            "the override changes nothing",
-            "add `replace`, `append`, or `enabled = false` with a `reason`",
-        );
+/// Lints the globs over ids of other rules.
+pub(super) fn names(syntax: &RuleSyntax, ids: &[&str], sink: &mut Sink) {
+    let matching = syntax.r#match.get_ref();
+    let patterns = matching.any.iter().chain(&matching.all).chain(&matching.none);
+    let from = patterns.flat_map(|pattern| &pattern.get_ref().from);
+    let after = syntax.after.iter().flat_map(|after| &after.rules);
+    for glob in from.chain(after) {
+        let source = glob.get_ref();
+        let Ok(compiled) = RuleGlob::new(source) else {
+            continue;
+        };
+        if !ids.iter().any(|id| compiled.is_match(id)) {
+            let near = nearest(source, ids.iter().copied());
+            sink.warn(
+                glob.span(),
+                "unknown-rule",
+                format!("no rule is called `{source}`, so this never holds"),
+                near.map_or_else(
+                    || "`trace-audit rules list` shows all ids".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                ),
+            );
+        }
     }
 }
 
@@ -94,7 +112,7 @@ fn tests(syntax: &RuleSyntax, sink: &mut Sink) {
             .count()
     };
     let (matching, clean) = (count(false), count(true));
-    if matching == 0 || clean == 0 {
+    if (matching == 0 || clean == 0) && !sink.doubts.about(&["test"]) {
         sink.warn(
             syntax.id.span(),
             "untested",

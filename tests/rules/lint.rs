@@ -30,6 +30,7 @@ const LINTS: &[(&str, &str, &str)] = &[
     ("unused-allow", "10:10", "kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }]\n[[rule.allow]]\nreason = 'never seen'\nany = [{ literal = 'pony' }]\nCASES"),
     ("failing-test", "12:10", "kind = \"mention\"\nmatch.any = [{ literal = 'horse' }]\nCASES"),
     ("closed-gap", "12:10", "kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }]\n[[rule.test]]\nname = \"c\"\nevent = { channel = \"assistant\", text = \"zebra\" }\nexpect = \"todo-match\"\nCASES"),
+    ("unknown-rule", "8:61", "kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }]\nafter = { rules = [\"mention.*\", \"mention.numbr\"] }\nCASES"),
     ("test-name", "", "kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }]\nCASESCASES"),
 ];
 
@@ -52,7 +53,7 @@ fn each_lint_points_at_its_place() {
     let family = clean.replace("mine.x", "forge.x");
     assert!(check(&family).contains("[id-family]"));
     let nothing = "schema = 1\n[[override]]\nid = \"mention.number\"\n";
-    assert!(check(nothing).contains("[empty-override]"));
+    assert!(check(nothing).contains("the override changes nothing"));
 }
 
 #[test]
