@@ -25,10 +25,10 @@ pub(super) enum Position {
 }
 
 /// Most patterns of one list.
-const MAX_PATTERNS: usize = 1_000;
+pub(super) const MAX_PATTERNS: usize = 1_000;
 
 /// Longest text or expression of a pattern, in bytes.
-const MAX_TEXT: usize = 64 << 10;
+pub(super) const MAX_TEXT: usize = 64 << 10;
 
 /// The patterns of a list that are right.
 #[derive(Debug, Default)]
@@ -188,6 +188,14 @@ fn regexp(text: &Spanned<String>, case: bool, sink: &mut Sink) -> Option<Regexp>
     }
     match Regexp::new(&source, case) {
         Ok(_) if !unknown.is_empty() => None,
+        Ok(_) if too_large(&source, case) => {
+            sink.error_help(
+                text.span(),
+                "compiled it is so large that it could not be used",
+                "use smaller bounds, ASCII classes such as `(?-u:\\w)`, or several patterns",
+            );
+            None
+        }
         Ok(regexp) => Some(regexp),
         Err(RegexpError { message, span }) => {
             let span = inside(text, &span, sink.text);
@@ -195,6 +203,13 @@ fn regexp(text: &Spanned<String>, case: bool, sink: &mut Sink) -> Option<Regexp>
             None
         }
     }
+}
+
+/// True if the expression is right and yet cannot be compiled: it would never match anything.
+fn too_large(source: &str, case: bool) -> bool {
+    // Only repetitions, classes of Unicode and sheer length make an expression large.
+    let may = source.contains('{') || !source.is_ascii() || source.len() > 1_000;
+    may && Regexp::new(&template::neutral(source), case).is_ok_and(|regexp| !regexp.compiles())
 }
 
 /// The place in the file of a range in a string. A basic string with escapes is pointed at as a

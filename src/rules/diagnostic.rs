@@ -94,6 +94,11 @@ impl<'d> Sink<'d> {
         self.all.len()
     }
 
+    /// True if more was noted than is shown: it is not worth while to look for advice.
+    pub(super) fn full(&self) -> bool {
+        self.all.len() > MAX_SHOWN
+    }
+
     fn note(&mut self, level: Level, span: Range<usize>, message: String, help: Option<String>) {
         if !self.doubts.explain(&span, self.text) {
             self.all.push(Diagnostic {
@@ -196,12 +201,19 @@ const MAX_AROUND: usize = 2_000;
 /// All diagnostics as text without colours, by file and place. One that is there twice is shown once.
 pub fn render(diagnostics: &[Diagnostic], files: &[SourceFile]) -> String {
     let sorted = sorted(diagnostics);
-    let shown = sorted.iter().take(MAX_SHOWN);
+    let mut shown = sorted.clone();
+    if shown.len() > MAX_SHOWN {
+        // Errors first: they keep the files from being used.
+        shown.sort_by_key(|d| d.level != Level::Error);
+        shown.truncate(MAX_SHOWN);
+        shown.sort_by_key(|d| (d.file, d.span.start, d.span.end));
+    }
+    let shown = shown.iter();
     let mut parts: Vec<String> = shown.map(|d| render_one(d, files)).collect();
     if sorted.len() > MAX_SHOWN {
         let more = sorted.len() - MAX_SHOWN;
         parts.push(format!(
-            "… and {more} more. Mend the first {MAX_SHOWN}, then check again."
+            "… and {more} more. Mend these {MAX_SHOWN}, then check again."
         ));
     }
     parts.join("\n\n")

@@ -17,16 +17,13 @@ use super::diagnostic::{self, Diagnostic, Sink, SourceFile};
 use super::gather::{Doubts, NOWHERE};
 use super::index::{Builder, Index};
 use super::overrides;
-use super::read::{self, Entry};
+use super::read::{self, Entry, Taken};
 use super::rule::Rule;
 use super::schema::{OverrideSyntax, RuleSyntax};
 use super::sources::sources;
 use crate::digest::hex;
 use crate::experiment::task_facts::TaskFacts;
 use crate::{Error, Result};
-
-/// Most rules of a user. Each run looks at all of them.
-const MAX_RULES: usize = 5_000;
 
 /// All rules, checked, with the index of the anchors that are the same for every task.
 #[derive(Debug)]
@@ -146,7 +143,8 @@ pub(super) struct Layers {
     pub(super) broken: Vec<String>,
     /// There are rules of which not even the id is known.
     pub(super) unknown: bool,
-    users: usize,
+    /// What of the user was read so far.
+    taken: Taken,
 }
 
 impl Layers {
@@ -180,7 +178,7 @@ impl Layers {
             return;
         };
         let sink = &mut Sink::new(number, file, diagnostics);
-        let entries = read::file(file, sink);
+        let entries = read::file(file, &mut self.taken, sink);
         let facts = entries.facts.clone().unwrap_or_default();
         self.facts.resize(sink.file, None);
         self.facts.push(entries.facts);
@@ -191,18 +189,6 @@ impl Layers {
             self.count += entries.count;
         }
         for entry in entries.rules {
-            if !sink.trusted {
-                self.users += 1;
-                if self.users > MAX_RULES {
-                    self.unknown = true;
-                    sink.error_help(
-                        entry.span.start..entry.span.start,
-                        format!("there are more than {MAX_RULES} rules; those from here on are not looked at"),
-                        "use fewer: a rule can have many patterns in `any`",
-                    );
-                    break;
-                }
-            }
             self.add(entry, &facts, files, keep, sink);
         }
         let overrides = entries.overrides.into_iter();
@@ -295,7 +281,8 @@ impl Layers {
                     continue;
                 }
                 (None, _) if !known && !id.get_ref().is_empty() => {
-                    let near = diagnostic::nearest(id.get_ref(), self.defined.keys().map(String::as_str));
+                    let ids = self.defined.keys().map(String::as_str).filter(|_| !sink.full());
+                    let near = diagnostic::nearest(id.get_ref(), ids);
                     let help = near.map_or_else(
                         || "`trace-audit rules list` shows all ids".to_owned(),
                         |near| format!("did you mean `{near}`?"),

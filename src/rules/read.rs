@@ -41,8 +41,31 @@ pub(super) struct FileEntries {
     pub(super) unknown: bool,
 }
 
+/// Most rules of a user, in all files, and most overrides. Each run looks at all of them, and each test too.
+pub(super) const MAX_ENTRIES: usize = 1_000;
+
+/// How many entries of a user were read so far.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    rules: usize,
+    overrides: usize,
+}
+
+/// Counts an entry; false, with a message for the first, if it is one too many.
+fn fits(taken: &mut usize, what: &str, span: Range<usize>, sink: &mut Sink) -> bool {
+    *taken += usize::from(!sink.trusted);
+    if *taken == MAX_ENTRIES + 1 {
+        sink.error_help(
+            span,
+            format!("there are more than {MAX_ENTRIES} {what}; those from here on are not looked at"),
+            "use fewer: one rule can have many patterns in `any`",
+        );
+    }
+    *taken <= MAX_ENTRIES
+}
+
 /// Reads a file.
-pub(super) fn file(file: &SourceFile, sink: &mut Sink) -> FileEntries {
+pub(super) fn file(file: &SourceFile, taken: &mut Taken, sink: &mut Sink) -> FileEntries {
     let mut entries = FileEntries {
         unknown: file.unread,
         ..FileEntries::default()
@@ -56,7 +79,7 @@ pub(super) fn file(file: &SourceFile, sink: &mut Sink) -> FileEntries {
         Cow::Borrowed(file.text.as_ref())
     };
     match DeTable::parse(&text) {
-        Ok(table) => tables(table.into_inner(), &[], &mut entries, sink),
+        Ok(table) => tables(table.into_inner(), &[], &mut entries, taken, sink),
         Err(_) => {
             let found = recover(&text);
             for (span, message) in found.mistakes {
@@ -73,7 +96,7 @@ pub(super) fn file(file: &SourceFile, sink: &mut Sink) -> FileEntries {
             entries.lost = gaps.flat_map(ids).collect();
             match DeTable::parse(&found.text) {
                 Ok(table) if !found.text.is_empty() => {
-                    tables(table.into_inner(), &found.gaps, &mut entries, sink);
+                    tables(table.into_inner(), &found.gaps, &mut entries, taken, sink);
                 }
                 _ => {
                     entries.lost = ids(&text).collect();
@@ -88,14 +111,20 @@ pub(super) fn file(file: &SourceFile, sink: &mut Sink) -> FileEntries {
 /// What is given as `id` in a text that could not be read.
 fn ids(text: &str) -> impl Iterator<Item = String> {
     text.lines().filter_map(|line| {
-        let (key, value) = line.split_once('=')?;
+        let (_, value) = line.split_once('=').filter(|(key, _)| key.trim() == "id")?;
         let value = value.trim().trim_start_matches(['"', '\'']);
         let id = value.split(['"', '\'', ' ', '#']).next()?;
-        (key.trim() == "id").then(|| id.to_owned())
+        Some(id.to_owned())
     })
 }
 
-fn tables(table: DeTable, gaps: &[Range<usize>], entries: &mut FileEntries, sink: &mut Sink) {
+fn tables(
+    table: DeTable,
+    gaps: &[Range<usize>],
+    entries: &mut FileEntries,
+    taken: &mut Taken,
+    sink: &mut Sink,
+) {
     let text = sink.text;
     let doubts = |entry: &Spanned<DeValue>| {
         let region = || recover::region(text, entry);
@@ -118,6 +147,10 @@ fn tables(table: DeTable, gaps: &[Range<usize>], entries: &mut FileEntries, sink
             "rule" => {
                 for entry in list(value, sink) {
                     entries.count += 1;
+                    if !fits(&mut taken.rules, "rules", entry.span(), sink) {
+                        entries.unknown = true;
+                        continue;
+                    }
                     let mut doubts = doubts(&entry);
                     let span = entry.span();
                     match read(entry, &mut doubts, sink) {
@@ -128,6 +161,9 @@ fn tables(table: DeTable, gaps: &[Range<usize>], entries: &mut FileEntries, sink
             }
             "override" => {
                 for entry in list(value, sink) {
+                    if !fits(&mut taken.overrides, "overrides", entry.span(), sink) {
+                        break;
+                    }
                     let mut doubts = doubts(&entry);
                     let span = entry.span();
                     if let Some(syntax) = read(entry, &mut doubts, sink) {

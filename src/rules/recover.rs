@@ -43,6 +43,7 @@ pub(super) fn recover(text: &str) -> Recovered {
     let starts = starts(text);
     broken_statements(text, &starts, &mut found);
     for _ in 0..MAX_ROUNDS {
+        found.gaps = merged(std::mem::take(&mut found.gaps));
         found.text = without(text, &found.gaps);
         let mut new = mistakes(&found.text);
         new.retain(|(span, _)| !found.mistakes.iter().any(|(known, _)| known == span));
@@ -59,6 +60,7 @@ pub(super) fn recover(text: &str) -> Recovered {
         }
         found.mistakes.extend(new);
     }
+    found.gaps = merged(std::mem::take(&mut found.gaps));
     found.text = without(text, &found.gaps);
     if DeTable::parse(&found.text).is_err() {
         found.text.clear();
@@ -124,7 +126,8 @@ fn broken_statements(text: &str, starts: &[usize], found: &mut Recovered) {
 fn first_mistake(statement: &str) -> Option<Mistake> {
     let all = mistakes(statement);
     let saying = |word| all.iter().find(|(_, message)| message.contains(word));
-    saying("string, expected")
+    saying("recursion limit")
+        .or_else(|| saying("string, expected"))
         .or_else(|| saying("unclosed"))
         .or_else(|| all.iter().min_by_key(|(span, _)| span.start))
         .cloned()
@@ -185,6 +188,19 @@ fn gap(text: &str, statement: Range<usize>) -> Range<usize> {
     statement.start..end
 }
 
+/// The gaps in order, those that overlap as one.
+fn merged(mut gaps: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    gaps.sort_by_key(|gap| gap.start);
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for gap in gaps {
+        match merged.last_mut().filter(|last| gap.start < last.end) {
+            Some(last) => last.end = last.end.max(gap.end),
+            None => merged.push(gap),
+        }
+    }
+    merged
+}
+
 /// The text with spaces in place of the gaps. Line breaks stay.
 fn without(text: &str, gaps: &[Range<usize>]) -> String {
     let mut bytes = text.as_bytes().to_vec();
@@ -210,4 +226,44 @@ pub(super) fn region<T>(text: &str, entry: &Spanned<T>) -> Range<usize> {
         end += line.len();
     }
     start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> (Vec<usize>, String) {
+        let found = recover(text);
+        let lines = found.mistakes.iter();
+        let lines = lines.map(|(span, _)| text.get(..span.start).unwrap().matches('\n').count() + 1);
+        let lines = lines.collect();
+        let kept: Vec<&str> = found.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        (lines, kept.join("|"))
+    }
+
+    #[test]
+    fn each_mistake_is_found_and_the_rest_is_kept() {
+        for (text, lines, kept) in [
+            ("a = 1\nb = x\nc = \"y\nd = 2\n", vec![2, 3], "a = 1|d = 2"),
+            ("a = [1,\n  2,\nb = 3\n", vec![2], "b = 3"),
+            ("[[r]]\na = '''x\nb = \"\nc'''\nd = \nf = 1\n", vec![5], "[[r]]|a = '''x|b = \"|c'''|f = 1"),
+            ("[r.a\nb = 1\n[r.c]\nd = 1\n", vec![1], "[r.c]|d = 1"),
+            ("[[r]\nb = 1\n[r.c]\nd = 1\n[[r]]\ne = 1\n", vec![1], "[[r]]|e = 1"),
+            ("a = 1\na = 2\nb = 1\n", vec![2], "a = 1|b = 1"),
+            ("a 1\n= 2\nb = 1\n", vec![1, 2], "b = 1"),
+        ] {
+            assert_eq!(shown(text), (lines, kept.to_owned()), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        /// What is left has the same places, and can be read.
+        #[test]
+        fn what_is_left_can_be_read(parts in proptest::collection::vec("a = 1\n|b = \\[\n|\\]\n|c = '''\n|\\[\\[r\\]\\]?\n|\\[r.x\\]\n|\"|=\n|é\n|\\PC{0,5}", 0..12)) {
+            let text = parts.concat();
+            let found = recover(&text);
+            proptest::prop_assert!(found.text.is_empty() || found.text.len() == text.len());
+            proptest::prop_assert!(DeTable::parse(&found.text).is_ok());
+        }
+    }
 }
