@@ -63,10 +63,15 @@ impl RuleSet {
         let (broken, unknown) = (std::mem::take(&mut layers.broken), layers.unknown);
         // What is without mistakes is tested, whatever is wrong elsewhere. Without a rule there is nothing to test.
         if let Ok(set) = layers.build(files.clone()) {
-            let fit = |rule: &Rule, test: &RuleTest| test.file >= first && !leans(rule, &broken, unknown);
+            let fit =
+                |rule: &Rule, test: &RuleTest| test.file >= first && !leans(rule, &broken, unknown);
             let tests = set.run_tests(fit);
             let own = |test: &&RuleTest| test.file >= first;
-            let all: usize = set.rules.iter().map(|rule| rule.tests.iter().filter(own).count()).sum();
+            let all: usize = set
+                .rules
+                .iter()
+                .map(|rule| rule.tests.iter().filter(own).count())
+                .sum();
             report.passed = tests.passed;
             report.not_run += all.saturating_sub(tests.run);
             for (number, entry) in &kept {
@@ -88,7 +93,10 @@ impl RuleSet {
 }
 
 fn lints(layers: &Layers, first: usize, files: &[SourceFile], diagnostics: &mut Vec<Diagnostic>) {
-    let families: BTreeSet<&str> = layers.ids_before(first).filter_map(|id| id.split('.').next()).collect();
+    let families: BTreeSet<&str> = layers
+        .ids_before(first)
+        .filter_map(|id| id.split('.').next())
+        .collect();
     let ids: Vec<&str> = layers.ids().collect();
     for (number, entry) in &layers.kept {
         let Some(file) = files.get(*number) else {
@@ -106,7 +114,8 @@ fn lints(layers: &Layers, first: usize, files: &[SourceFile], diagnostics: &mut 
 /// True if what the rule hits depends on rules that have mistakes: its tests could fail for that alone.
 fn leans(rule: &Rule, broken: &[String], unknown: bool) -> bool {
     let globs = rule.names();
-    let of_broken = |glob: &super::glob::RuleGlob| unknown || broken.iter().any(|id| glob.is_match(id));
+    let of_broken =
+        |glob: &super::glob::RuleGlob| unknown || broken.iter().any(|id| glob.is_match(id));
     globs.into_iter().any(of_broken)
 }
 
@@ -139,7 +148,10 @@ fn failures(
                 failure.span.clone(),
                 "failing-test",
                 format!("\"{}\" came out as: {}", failure.case, failure.got),
-                format!("the rule is `{}`", failure.rule.split(' ').next().unwrap_or_default()),
+                format!(
+                    "the rule is `{}`",
+                    failure.rule.split(' ').next().unwrap_or_default()
+                ),
             );
         }
     }

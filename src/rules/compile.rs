@@ -41,7 +41,12 @@ pub(super) fn rule(
     let needs = facts_named(&syntax.r#where.needs, sink);
     let (silent_success, self_blocked) =
         (syntax.outcome.silent_success, syntax.outcome.self_blocked);
-    let (body, known) = body(syntax.r#match.into_inner(), syntax.outcome, syntax.allow, sink);
+    let (body, known) = body(
+        syntax.r#match.into_inner(),
+        syntax.outcome,
+        syntax.allow,
+        sink,
+    );
     let after = syntax.after.map(|syntax| after(syntax, sink));
     let parts = Parts {
         id: &id,
@@ -56,7 +61,7 @@ pub(super) fn rule(
     consistent(&parts, sink);
     let ok = sink.count() == before;
     let tests = tests(syntax.test, facts, sink);
-        let after = match after {
+    let after = match after {
         Some(after) => Some(after?),
         None => None,
     };
@@ -212,7 +217,11 @@ fn stages(syntax: &RuleSyntax, kind: Kind, sink: &mut Sink) -> (Stage, Stage) {
             "what was used is found by comparing the patch",
         );
     }
-    if let Some(given) = syntax.attempt.as_ref().filter(|_| attempt > Stage::Attempted) {
+    if let Some(given) = syntax
+        .attempt
+        .as_ref()
+        .filter(|_| attempt > Stage::Attempted)
+    {
         sink.error(given.span(), "a call alone proves at most `attempted`");
     }
     (stage, attempt)
@@ -232,7 +241,11 @@ fn default_channels(kind: Kind) -> &'static [Channel] {
 
 /// True if a rule looks at texts that can be large.
 pub(super) fn reads_texts(syntax: &RuleSyntax) -> bool {
-    let asked = syntax.r#where.channels.as_ref().map(|channels| channels.get_ref().as_slice());
+    let asked = syntax
+        .r#where
+        .channels
+        .as_ref()
+        .map(|channels| channels.get_ref().as_slice());
     let channels = asked.unwrap_or_else(|| default_channels(*syntax.kind.get_ref()));
     Channels::of(channels).meets(Channels::of(TEXT_CHANNELS))
 }
@@ -371,15 +384,25 @@ struct Parts<'r> {
 
 /// Contradictions between the parts of a rule.
 fn consistent(parts: &Parts, sink: &mut Sink) {
-    let Parts { id, kind, body, at, .. } = parts;
+    let Parts {
+        id, kind, body, at, ..
+    } = parts;
     if parts.nothing && !sink.doubts.about(&["match", "any", "all"]) {
         sink.error(at.clone(), format!("rule `{id}` has nothing to match"));
     }
     if *kind != Kind::Action && parts.outcome && !sink.doubts.about(&["kind"]) {
-        sink.error(at.clone(), format!("rule `{id}`: only actions have an outcome"));
+        sink.error(
+            at.clone(),
+            format!("rule `{id}`: only actions have an outcome"),
+        );
     }
-    let texts = parts.channels.is_some_and(|c| c.meets(Channels::of(TEXT_CHANNELS)));
-    let sure = !parts.nothing && !sink.doubts.about(&["kind", "channels", "match", "any", "all"]);
+    let texts = parts
+        .channels
+        .is_some_and(|c| c.meets(Channels::of(TEXT_CHANNELS)));
+    let sure = !parts.nothing
+        && !sink
+            .doubts
+            .about(&["kind", "channels", "match", "any", "all"]);
     if !sink.trusted && texts && sure && *kind != Kind::Mark && !anchored(body, parts.known) {
         sink.error_help(
             at.clone(),
@@ -396,11 +419,11 @@ fn consistent(parts: &Parts, sink: &mut Sink) {
             );
         }
     }
-    if *kind == Kind::Mention
-        && body.hitting().any(structured)
-        && !sink.doubts.about(&["kind"])
-    {
-        sink.error(at.clone(), format!("rule `{id}`: a mention is a text; use kind `action`"));
+    if *kind == Kind::Mention && body.hitting().any(structured) && !sink.doubts.about(&["kind"]) {
+        sink.error(
+            at.clone(),
+            format!("rule `{id}`: a mention is a text; use kind `action`"),
+        );
     }
 }
 
@@ -415,7 +438,10 @@ pub(super) fn changed(rule: &Rule, at: Range<usize>, sink: &mut Sink) {
         kind: rule.kind,
         channels: Some(rule.filter.channels),
         body: &rule.body,
-        known: Known { any: true, all: true },
+        known: Known {
+            any: true,
+            all: true,
+        },
         nothing: rule.body.any.is_empty() && rule.body.all.is_empty(),
         outcome: !rule.body.success.is_empty() || !rule.body.blocked.is_empty(),
         at,

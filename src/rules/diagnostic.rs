@@ -143,7 +143,10 @@ impl<'d> Sink<'d> {
         let message = in_words(error.message());
         let span = error.span().unwrap_or(whole);
         let brackets = message.starts_with("invalid type: table, expected a list")
-            && self.text.get(span.clone()).is_some_and(|t| t.starts_with('['));
+            && self
+                .text
+                .get(span.clone())
+                .is_some_and(|t| t.starts_with('['));
         let help = if brackets {
             Some("write [[double brackets]]: there can be several".to_owned())
         } else {
@@ -255,8 +258,14 @@ fn render_one(diagnostic: &Diagnostic, files: &[SourceFile]) -> String {
     let first = text.get(start..end).and_then(|s| s.find('\n'));
     let end = first.map_or(end, |length| start + length);
     // Of a file only the line is looked at, and of a long line only what is near: a file can have many mistakes.
-    let line_start = text.get(..start).and_then(|s| s.rfind('\n')).map_or(0, |at| at + 1);
-    let line_end = text.get(end..).and_then(|s| s.find('\n')).map_or(text.len(), |at| end + at);
+    let line_start = text
+        .get(..start)
+        .and_then(|s| s.rfind('\n'))
+        .map_or(0, |at| at + 1);
+    let line_end = text
+        .get(end..)
+        .and_then(|s| s.find('\n'))
+        .map_or(text.len(), |at| end + at);
     let from = floor(text, start.saturating_sub(MAX_AROUND)).max(line_start);
     let to = floor(text, start + MAX_AROUND).min(line_end).max(start);
     let end = end.min(to);

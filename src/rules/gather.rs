@@ -25,8 +25,19 @@ const FILLERS: &str = "id = 'filled.in'\ntitle = '-'\nseverity = 'low'\nconfiden
 
 /// Keys that decide nothing about what a rule hits: a test means the same whatever their values are.
 const HARMLESS: &[&str] = &[
-    "id", "version", "title", "description", "advice", "severity", "confidence", "status", "tags", "references",
-    "license", "reason", "test",
+    "id",
+    "version",
+    "title",
+    "description",
+    "advice",
+    "severity",
+    "confidence",
+    "status",
+    "tags",
+    "references",
+    "license",
+    "reason",
+    "test",
 ];
 
 /// What is not known of an entry, since it was wrong.
@@ -79,9 +90,7 @@ impl Doubts {
     /// True if what is wrong at a place only follows from a mistake that was noted.
     pub(super) fn explain(&self, span: &Range<usize>, text: &str) -> bool {
         let around = |place: &Range<usize>| span.start <= place.start && place.end <= span.end;
-        *span == NOWHERE
-            || self.places.iter().any(around)
-            || self.gaps && on_header(span, text)
+        *span == NOWHERE || self.places.iter().any(around) || self.gaps && on_header(span, text)
     }
 }
 
@@ -163,7 +172,8 @@ impl Doubts {
         // Of a table with a mistake nothing is said that holds for the table as a whole. The entry itself is no such
         // table: what is said of it asks for its keys.
         self.places.push(span);
-        self.places.extend(path.iter().map(|step| step.span.clone()));
+        self.places
+            .extend(path.iter().map(|step| step.span.clone()));
         let key = match mistake {
             Mistake::Missing(key) => Some((*key).to_owned()),
             Mistake::Unknown => meant(message).map(str::to_owned),
@@ -172,22 +182,32 @@ impl Doubts {
         if let Some(key) = &key {
             self.absent.push((table, key.clone()));
         }
-        if let Some(at) = path.iter().position(|step| step.key.as_deref() == Some("test")) {
+        if let Some(at) = path
+            .iter()
+            .position(|step| step.key.as_deref() == Some("test"))
+        {
             // The other tests, and the rule, are as they were meant.
             self.keys.insert("test".to_owned());
-            self.tests.extend(path.get(at + 1).map(|step| step.span.clone()));
+            self.tests
+                .extend(path.get(at + 1).map(|step| step.span.clone()));
             return;
         }
         self.anything |= key.is_none();
-        self.keys.extend(path.first().and_then(|step| step.key.clone()));
+        self.keys
+            .extend(path.first().and_then(|step| step.key.clone()));
         self.keys.extend(key);
     }
 }
 
 /// True if a place is the header of a table.
 fn on_header(span: &Range<usize>, text: &str) -> bool {
-    let before = text.get(..span.start).unwrap_or_default().trim_end_matches([' ', '\t']);
-    let header = text.get(span.clone()).is_some_and(|header| header.starts_with('['));
+    let before = text
+        .get(..span.start)
+        .unwrap_or_default()
+        .trim_end_matches([' ', '\t']);
+    let header = text
+        .get(span.clone())
+        .is_some_and(|header| header.starts_with('['));
     header && (before.is_empty() || before.ends_with('\n'))
 }
 
@@ -206,7 +226,10 @@ fn mend(
                 && here == *span
                 && !table.contains_key(*key)
             {
-                table.insert(Spanned::new(NOWHERE, (*key).to_owned().into()), filler(key)?);
+                table.insert(
+                    Spanned::new(NOWHERE, (*key).to_owned().into()),
+                    filler(key)?,
+                );
                 return Some(here);
             }
             let wrong = |(key, value): &(&Spanned<_>, &Spanned<_>)| match mistake {
@@ -214,16 +237,25 @@ fn mend(
                 Mistake::Unknown => key.span() == *span,
                 Mistake::Value => value.span() == *span,
             };
-            let found = table.iter().find(wrong).map(|(key, _)| key.get_ref().to_string());
+            let found = table
+                .iter()
+                .find(wrong)
+                .map(|(key, _)| key.get_ref().to_string());
             if let Some(key) = found {
                 if matches!(mistake, Mistake::Value) {
-                    path.push(Step { key: Some(key.clone()), span: span.clone() });
+                    path.push(Step {
+                        key: Some(key.clone()),
+                        span: span.clone(),
+                    });
                 }
                 table.remove(key.as_str())?;
                 return Some(here);
             }
             for (key, value) in table.iter_mut() {
-                path.push(Step { key: Some(key.get_ref().to_string()), span: value.span() });
+                path.push(Step {
+                    key: Some(key.get_ref().to_string()),
+                    span: value.span(),
+                });
                 if let Some(changed) = mend(value, span, mistake, path) {
                     return Some(changed);
                 }
@@ -233,12 +265,20 @@ fn mend(
         DeValue::Array(list) => {
             let wrong = list.iter().position(|item| item.span() == *span);
             if let (Mistake::Value, Some(at)) = (mistake, wrong) {
-                let all = std::mem::replace(list, DeArray::new()).into_iter().enumerate();
-                *list = all.filter(|(number, _)| *number != at).map(|(_, item)| item).collect();
+                let all = std::mem::replace(list, DeArray::new())
+                    .into_iter()
+                    .enumerate();
+                *list = all
+                    .filter(|(number, _)| *number != at)
+                    .map(|(_, item)| item)
+                    .collect();
                 return Some(here);
             }
             for item in list.iter_mut() {
-                path.push(Step { key: None, span: item.span() });
+                path.push(Step {
+                    key: None,
+                    span: item.span(),
+                });
                 if let Some(changed) = mend(item, span, mistake, path) {
                     return Some(changed);
                 }
@@ -291,7 +331,10 @@ mod tests {
             let rule = entry::<RuleSyntax>(empty(text), &mut Doubts::default(), &mut sink);
             let change = entry::<OverrideSyntax>(empty(text), &mut Doubts::default(), &mut sink);
             let pack = entry::<PackSyntax>(empty(text), &mut Doubts::default(), &mut sink);
-            assert!(rule.is_some() && change.is_some() && pack.is_some(), "{text}");
+            assert!(
+                rule.is_some() && change.is_some() && pack.is_some(),
+                "{text}"
+            );
         }
     }
 }

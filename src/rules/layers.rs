@@ -164,7 +164,9 @@ impl Layers {
     /// Ids of the rules that stand in files before a number.
     pub(super) fn ids_before(&self, first: usize) -> impl Iterator<Item = &str> {
         let defined = self.defined.iter();
-        defined.filter(move |(_, definition)| definition.file < first).map(|(id, _)| id.as_str())
+        defined
+            .filter(move |(_, definition)| definition.file < first)
+            .map(|(id, _)| id.as_str())
     }
 
     /// Adds what stands in a file.
@@ -192,7 +194,8 @@ impl Layers {
             self.add(entry, &facts, files, keep, sink);
         }
         let overrides = entries.overrides.into_iter();
-        self.overrides.extend(overrides.map(|entry| (sink.file, entry)));
+        self.overrides
+            .extend(overrides.map(|entry| (sink.file, entry)));
     }
 
     fn add(
@@ -208,7 +211,11 @@ impl Layers {
         let tests = entry.syntax.test.len();
         sink.doubts = entry.doubts.clone();
         if keep {
-            let entry = Entry { span: entry.span.clone(), syntax: entry.syntax.clone(), doubts: entry.doubts.clone() };
+            let entry = Entry {
+                span: entry.span.clone(),
+                syntax: entry.syntax.clone(),
+                doubts: entry.doubts.clone(),
+            };
             self.kept.push((sink.file, entry));
         }
         let harmless = entry.doubts.harmless();
@@ -230,7 +237,11 @@ impl Layers {
         sink.doubts = Doubts::default();
         let Some(mut rule) = compiled else {
             if named && !twice {
-                let definition = Definition { file: sink.file, span: id.span(), rule: None };
+                let definition = Definition {
+                    file: sink.file,
+                    span: id.span(),
+                    rule: None,
+                };
                 self.defined.insert(id.get_ref().clone(), definition);
             }
             match named {
@@ -243,7 +254,11 @@ impl Layers {
             // Its tests are run all the same, under a name that no other rule has.
             rule.id = format!("{} ({origin}, {})", rule.id, self.rules.len());
         }
-        let definition = Definition { file: sink.file, span: id.span(), rule: Some(self.rules.len()) };
+        let definition = Definition {
+            file: sink.file,
+            span: id.span(),
+            rule: Some(self.rules.len()),
+        };
         self.defined.insert(rule.id.clone(), definition);
         self.rules.push(rule);
     }
@@ -262,16 +277,24 @@ impl Layers {
             let mut sink = Sink::new(number, file, diagnostics);
             let id = entry.syntax.id.clone();
             let keep = self.keep_from.is_some_and(|first| number >= first);
-            let tests = entry.syntax.append.as_ref().map_or(0, |append| append.test.len());
+            let tests = entry
+                .syntax
+                .append
+                .as_ref()
+                .map_or(0, |append| append.test.len());
             let harmless = entry.doubts.harmless();
             sink.doubts = entry.doubts;
             let defined = self.defined.get(id.get_ref());
             let own = |file: usize| self.facts.get(file).cloned().flatten();
-            let facts = own(number).or_else(|| own(defined?.file)).unwrap_or_default();
+            let facts = own(number)
+                .or_else(|| own(defined?.file))
+                .unwrap_or_default();
             let change = overrides::compile(entry.syntax, &facts, &mut sink).filter(|_| harmless);
             last = Some((number, id.span()));
             let known = defined.is_some() || self.broken.contains(id.get_ref());
-            let rule = defined.and_then(|d| d.rule).and_then(|at| self.rules.get_mut(at));
+            let rule = defined
+                .and_then(|d| d.rule)
+                .and_then(|at| self.rules.get_mut(at));
             let before = rule.as_ref().map_or(0, |rule| rule.tests.len());
             match (rule, change) {
                 (Some(rule), Some(change)) => {
@@ -281,13 +304,21 @@ impl Layers {
                     continue;
                 }
                 (None, _) if !known && !id.get_ref().is_empty() => {
-                    let ids = self.defined.keys().map(String::as_str).filter(|_| !sink.full());
+                    let ids = self
+                        .defined
+                        .keys()
+                        .map(String::as_str)
+                        .filter(|_| !sink.full());
                     let near = diagnostic::nearest(id.get_ref(), ids);
                     let help = near.map_or_else(
                         || "`trace-audit rules list` shows all ids".to_owned(),
                         |near| format!("did you mean `{near}`?"),
                     );
-                    sink.error_help(id.span(), format!("there is no rule `{}`", id.get_ref()), help);
+                    sink.error_help(
+                        id.span(),
+                        format!("there is no rule `{}`", id.get_ref()),
+                        help,
+                    );
                 }
                 _ => {}
             }

@@ -43,7 +43,10 @@ pub(super) fn rule<'s>(syntax: &'s RuleSyntax, families: &BTreeSet<&str>, sink: 
     let matching = syntax.r#match.get_ref();
     // What is behind the most patterns of a list is an error, and not looked at.
     let first = |list: &'s [Spanned<PatternSyntax>]| list.get(..MAX_PATTERNS).unwrap_or(list);
-    let excluded: Vec<Excluded> = first(&matching.none).iter().filter_map(Excluded::new).collect();
+    let excluded: Vec<Excluded> = first(&matching.none)
+        .iter()
+        .filter_map(Excluded::new)
+        .collect();
     for pattern in first(&matching.any).iter().chain(first(&matching.all)) {
         literal(pattern, &excluded, sink);
     }
@@ -62,7 +65,11 @@ pub(super) fn rule<'s>(syntax: &'s RuleSyntax, families: &BTreeSet<&str>, sink: 
         &outcome.innocent,
     ];
     let allowed = syntax.allow.iter().map(|allow| &allow.any);
-    for pattern in lists.into_iter().chain(allowed).flat_map(|list| first(list)) {
+    for pattern in lists
+        .into_iter()
+        .chain(allowed)
+        .flat_map(|list| first(list))
+    {
         expression(pattern, sink);
     }
     // `all` needs one pattern that finds candidates; each of `any` is one.
@@ -83,7 +90,11 @@ pub(super) fn rule<'s>(syntax: &'s RuleSyntax, families: &BTreeSet<&str>, sink: 
 /// Lints the globs over ids of other rules.
 pub(super) fn names(syntax: &RuleSyntax, ids: &[&str], sink: &mut Sink) {
     let matching = syntax.r#match.get_ref();
-    let patterns = matching.any.iter().chain(&matching.all).chain(&matching.none);
+    let patterns = matching
+        .any
+        .iter()
+        .chain(&matching.all)
+        .chain(&matching.none);
     let from = patterns.flat_map(|pattern| &pattern.get_ref().from);
     let after = syntax.after.iter().flat_map(|after| &after.rules);
     for glob in from.chain(after) {
@@ -152,7 +163,8 @@ fn literal(pattern: &Spanned<PatternSyntax>, none: &[Excluded], sink: &mut Sink)
             format!("write `{folded}`"),
         );
     }
-    if template::placeholders(text).0.is_empty() && none.iter().any(|excluded| excluded.holds(text)) {
+    if template::placeholders(text).0.is_empty() && none.iter().any(|excluded| excluded.holds(text))
+    {
         sink.warn(
             literal.span(),
             "unreachable-literal",

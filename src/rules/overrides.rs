@@ -199,5 +199,6 @@ pub(super) fn apply(rule: &mut Rule, change: Change, sink: &mut Sink) {
         rule.body.blocked.extend(more.blocked);
         rule.body.allow.extend(more.allow);
         rule.tests.extend(more.tests);
-    }    compile::changed(rule, change.at, sink);
+    }
+    compile::changed(rule, change.at, sink);
 }

@@ -57,7 +57,9 @@ fn fits(taken: &mut usize, what: &str, span: Range<usize>, sink: &mut Sink) -> b
     if *taken == MAX_ENTRIES + 1 {
         sink.error_help(
             span,
-            format!("there are more than {MAX_ENTRIES} {what}; those from here on are not looked at"),
+            format!(
+                "there are more than {MAX_ENTRIES} {what}; those from here on are not looked at"
+            ),
             "use fewer: one rule can have many patterns in `any`",
         );
     }
@@ -88,7 +90,10 @@ pub(super) fn file(file: &SourceFile, taken: &mut Taken, sink: &mut Sink) -> Fil
             if found.more {
                 sink.error_help(
                     text.len()..text.len(),
-                    format!("there are more than {} TOML mistakes in this file", recover::MAX_MISTAKES),
+                    format!(
+                        "there are more than {} TOML mistakes in this file",
+                        recover::MAX_MISTAKES
+                    ),
                     "mend those that are shown, then check again",
                 );
             }
@@ -130,9 +135,14 @@ fn tables(
         let region = || recover::region(text, entry);
         let gap = !gaps.is_empty() && {
             let region = region();
-            gaps.iter().any(|gap| gap.start < region.end && region.start < gap.end)
+            gaps.iter()
+                .any(|gap| gap.start < region.end && region.start < gap.end)
         };
-        if gap { Doubts::of_gaps() } else { Doubts::default() }
+        if gap {
+            Doubts::of_gaps()
+        } else {
+            Doubts::default()
+        }
     };
     let mut schema = None;
     for (key, value) in table {
@@ -154,7 +164,11 @@ fn tables(
                     let mut doubts = doubts(&entry);
                     let span = entry.span();
                     match read(entry, &mut doubts, sink) {
-                        Some(syntax) => entries.rules.push(Entry { span, syntax, doubts }),
+                        Some(syntax) => entries.rules.push(Entry {
+                            span,
+                            syntax,
+                            doubts,
+                        }),
                         None => entries.unknown = true,
                     }
                 }
@@ -167,7 +181,11 @@ fn tables(
                     let mut doubts = doubts(&entry);
                     let span = entry.span();
                     if let Some(syntax) = read(entry, &mut doubts, sink) {
-                        entries.overrides.push(Entry { span, syntax, doubts });
+                        entries.overrides.push(Entry {
+                            span,
+                            syntax,
+                            doubts,
+                        });
                     }
                 }
             }
@@ -179,8 +197,14 @@ fn tables(
                     |name| format!("did you mean `{name}`?"),
                 );
                 if near == Some("rule") {
-                    let tables = value.get_ref().as_array().into_iter().flat_map(|list| list.iter());
-                    let ids = tables.map(|table| Some(table.get_ref().get("id")?.get_ref().as_str()?.to_owned()));
+                    let tables = value
+                        .get_ref()
+                        .as_array()
+                        .into_iter()
+                        .flat_map(|list| list.iter());
+                    let ids = tables.map(|table| {
+                        Some(table.get_ref().get("id")?.get_ref().as_str()?.to_owned())
+                    });
                     let ids: Vec<Option<String>> = ids.collect();
                     entries.unknown |= ids.is_empty() || ids.contains(&None);
                     entries.lost.extend(ids.into_iter().flatten());
@@ -189,7 +213,9 @@ fn tables(
             }
         }
     }
-    let gone = gaps.iter().any(|gap| text.get(gap.clone()).is_some_and(|t| t.contains("schema")));
+    let gone = gaps
+        .iter()
+        .any(|gap| text.get(gap.clone()).is_some_and(|t| t.contains("schema")));
     if schema.is_some() || !gone {
         check_schema(schema.as_ref(), sink);
     }

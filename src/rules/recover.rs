@@ -65,7 +65,9 @@ pub(super) fn recover(text: &str) -> Recovered {
     if DeTable::parse(&found.text).is_err() {
         found.text.clear();
     }
-    found.mistakes.sort_by_key(|(span, _)| (span.start, span.end));
+    found
+        .mistakes
+        .sort_by_key(|(span, _)| (span.start, span.end));
     found.more |= found.mistakes.len() > MAX_MISTAKES;
     found.mistakes.truncate(MAX_MISTAKES);
     found
@@ -79,7 +81,11 @@ fn mistakes(text: &str) -> Vec<Mistake> {
     };
     match DeTable::parse(text) {
         Ok(_) => Vec::new(),
-        Err(_) => DeTable::parse_recoverable(text).1.iter().map(mistake).collect(),
+        Err(_) => DeTable::parse_recoverable(text)
+            .1
+            .iter()
+            .map(mistake)
+            .collect(),
     }
 }
 
@@ -126,7 +132,7 @@ fn broken_statements(text: &str, starts: &[usize], found: &mut Recovered) {
 fn first_mistake(statement: &str) -> Option<Mistake> {
     let all = mistakes(statement);
     let saying = |word| all.iter().find(|(_, message)| message.contains(word));
-    saying("recursion limit")
+    saying("recurs")
         .or_else(|| saying("string, expected"))
         .or_else(|| saying("unclosed"))
         .or_else(|| all.iter().min_by_key(|(span, _)| span.start))
@@ -171,12 +177,18 @@ fn header(line: &str) -> Option<&str> {
 fn gap(text: &str, statement: Range<usize>) -> Range<usize> {
     let broken = text.get(statement.clone()).unwrap_or_default();
     let first = broken.trim_start();
-    let Some(name) = header(first.lines().next().unwrap_or_default()).filter(|_| first.starts_with('[')) else {
+    let Some(name) =
+        header(first.lines().next().unwrap_or_default()).filter(|_| first.starts_with('['))
+    else {
         return statement;
     };
     let whole = !name.contains('.');
     let mut end = statement.end;
-    for line in text.get(statement.end..).unwrap_or_default().split_inclusive('\n') {
+    for line in text
+        .get(statement.end..)
+        .unwrap_or_default()
+        .split_inclusive('\n')
+    {
         let here = line.trim_start();
         let ends = here.starts_with('[')
             && header(here).is_some_and(|other| !whole || !other.contains('.'));
@@ -218,9 +230,17 @@ fn without(text: &str, gaps: &[Range<usize>]) -> String {
 pub(super) fn region<T>(text: &str, entry: &Spanned<T>) -> Range<usize> {
     let start = entry.span().start;
     let mut end = start;
-    for (number, line) in text.get(start..).unwrap_or_default().split_inclusive('\n').enumerate() {
+    for (number, line) in text
+        .get(start..)
+        .unwrap_or_default()
+        .split_inclusive('\n')
+        .enumerate()
+    {
         let here = line.trim_start();
-        if number > 0 && here.starts_with('[') && header(here).is_some_and(|name| !name.contains('.')) {
+        if number > 0
+            && here.starts_with('[')
+            && header(here).is_some_and(|name| !name.contains('.'))
+        {
             break;
         }
         end += line.len();
@@ -235,9 +255,15 @@ mod tests {
     fn shown(text: &str) -> (Vec<usize>, String) {
         let found = recover(text);
         let lines = found.mistakes.iter();
-        let lines = lines.map(|(span, _)| text.get(..span.start).unwrap().matches('\n').count() + 1);
+        let lines =
+            lines.map(|(span, _)| text.get(..span.start).unwrap().matches('\n').count() + 1);
         let lines = lines.collect();
-        let kept: Vec<&str> = found.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let kept: Vec<&str> = found
+            .text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
         (lines, kept.join("|"))
     }
 
@@ -246,9 +272,17 @@ mod tests {
         for (text, lines, kept) in [
             ("a = 1\nb = x\nc = \"y\nd = 2\n", vec![2, 3], "a = 1|d = 2"),
             ("a = [1,\n  2,\nb = 3\n", vec![2], "b = 3"),
-            ("[[r]]\na = '''x\nb = \"\nc'''\nd = \nf = 1\n", vec![5], "[[r]]|a = '''x|b = \"|c'''|f = 1"),
+            (
+                "[[r]]\na = '''x\nb = \"\nc'''\nd = \nf = 1\n",
+                vec![5],
+                "[[r]]|a = '''x|b = \"|c'''|f = 1",
+            ),
             ("[r.a\nb = 1\n[r.c]\nd = 1\n", vec![1], "[r.c]|d = 1"),
-            ("[[r]\nb = 1\n[r.c]\nd = 1\n[[r]]\ne = 1\n", vec![1], "[[r]]|e = 1"),
+            (
+                "[[r]\nb = 1\n[r.c]\nd = 1\n[[r]]\ne = 1\n",
+                vec![1],
+                "[[r]]|e = 1",
+            ),
             ("a = 1\na = 2\nb = 1\n", vec![2], "a = 1|b = 1"),
             ("a 1\n= 2\nb = 1\n", vec![1, 2], "b = 1"),
         ] {

@@ -110,7 +110,10 @@ fn one() -> u32 {
 
 /// `[rule.where]`: the cheap filter. A missing key filters nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table such as { channels = [\"command\"] }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { channels = [\"command\"] }"
+)]
 pub struct WhereSyntax {
     /// Channels; the default depends on the kind.
     pub channels: Option<Spanned<Vec<Channel>>>,
@@ -167,7 +170,10 @@ pub struct MatchSyntax {
 
 /// One pattern: exactly one of `literal`, `regex`, `command`, `git`, `fetch`, `file`, `flow`, `is`.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a pattern such as { literal = \"…\" }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a pattern such as { literal = \"…\" }"
+)]
 pub struct PatternSyntax {
     /// A text.
     pub literal: Option<Spanned<String>>,
@@ -201,7 +207,10 @@ pub struct PatternSyntax {
 
 /// `command = { program = …, args = … }`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table such as { program = \"gh\" }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { program = \"gh\" }"
+)]
 pub struct CommandSyntax {
     /// Globs over the program name; one is enough.
     pub program: Spanned<OneOrMany>,
@@ -262,7 +271,10 @@ impl<'de> Deserialize<'de> for OneOrMany {
 
 /// `git = { verb = …, reach = …, prints = … }`; a missing key filters nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table such as { verb = [\"show\"] }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { verb = [\"show\"] }"
+)]
 pub struct GitSyntax {
     /// Sub-commands.
     #[serde(default)]
@@ -281,7 +293,10 @@ pub struct GitSyntax {
 
 /// `[rule.after]`: an earlier hit without which this rule does not hit.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table such as { rules = [\"forge.*\"] }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { rules = [\"forge.*\"] }"
+)]
 pub struct AfterSyntax {
     /// Globs over the ids of the rules that hit before; one is enough.
     pub rules: Vec<Spanned<String>>,
@@ -295,7 +310,10 @@ pub struct AfterSyntax {
 
 /// `[rule.outcome]`.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table such as { success = [{ is = [\"diff\"] }] }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { success = [{ is = [\"diff\"] }] }"
+)]
 pub struct OutcomeSyntax {
     /// The result proves `stage`. Empty: any content does.
     #[serde(default)]
@@ -335,7 +353,10 @@ pub struct AllowSyntax {
 
 /// One `[[rule.test]]`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table with `name`, `event` and `expect`")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table with `name`, `event` and `expect`"
+)]
 pub struct TestSyntax {
     /// What the case shows.
     pub name: String,
@@ -414,7 +435,10 @@ pub enum Expect {
 
 /// An event of a test, with its result if it is a call.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an event such as { text = \"git log\" }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an event such as { text = \"git log\" }"
+)]
 pub struct TestEventSyntax {
     /// Channel; `command` if missing.
     #[serde(default = "command")]

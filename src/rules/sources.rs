@@ -130,13 +130,7 @@ impl Sources {
         });
     }
 
-    fn fault(
-        &mut self,
-        file: usize,
-        span: std::ops::Range<usize>,
-        message: String,
-        help: String,
-    ) {
+    fn fault(&mut self, file: usize, span: std::ops::Range<usize>, message: String, help: String) {
         self.faults.push(Diagnostic {
             level: Level::Error,
             file,
@@ -148,7 +142,11 @@ impl Sources {
 
     /// The text of a file, with what is wrong with its characters, or what is wrong with it as a whole.
     #[allow(clippy::type_complexity)]
-    fn text(&mut self, bytes: Vec<u8>, size: u64) -> std::result::Result<(String, Option<Fault>), Fault> {
+    fn text(
+        &mut self,
+        bytes: Vec<u8>,
+        size: u64,
+    ) -> std::result::Result<(String, Option<Fault>), Fault> {
         if size > MAX_FILE {
             return Err((
                 0..0,
@@ -160,7 +158,10 @@ impl Sources {
         if self.bytes > MAX_FILES {
             return Err((
                 0..0,
-                format!("with this one the rule files have {} bytes, and all together have at most {MAX_FILES}", self.bytes),
+                format!(
+                    "with this one the rule files have {} bytes, and all together have at most {MAX_FILES}",
+                    self.bytes
+                ),
                 "load fewer of them at a time".to_owned(),
             ));
         }
@@ -170,7 +171,10 @@ impl Sources {
                 let start = error.utf8_error().valid_up_to();
                 let bytes = error.into_bytes();
                 let text = String::from_utf8_lossy(&bytes).into_owned();
-                let places = bytes.utf8_chunks().filter(|c| !c.invalid().is_empty()).count();
+                let places = bytes
+                    .utf8_chunks()
+                    .filter(|c| !c.invalid().is_empty())
+                    .count();
                 let more = match places {
                     0 | 1 => String::new(),
                     many => format!(", here and in {} more places", many - 1),

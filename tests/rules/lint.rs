@@ -30,7 +30,7 @@ const LINTS: &[(&str, &str, &str)] = &[
     ("unused-allow", "10:10", "kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }]\n[[rule.allow]]\nreason = 'never seen'\nany = [{ literal = 'pony' }]\nCASES"),
     ("failing-test", "12:10", "kind = \"mention\"\nmatch.any = [{ literal = 'horse' }]\nCASES"),
     ("closed-gap", "12:10", "kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }]\n[[rule.test]]\nname = \"c\"\nevent = { channel = \"assistant\", text = \"zebra\" }\nexpect = \"todo-match\"\nCASES"),
-    ("unknown-rule", "8:61", "kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }]\nafter = { rules = [\"mention.*\", \"mention.numbr\"] }\nCASES"),
+    ("unknown-rule", "9:33", "kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }]\nafter = { rules = [\"mention.*\", \"mention.numbr\"] }\nCASES"),
     ("test-name", "", "kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }]\nCASESCASES"),
 ];
 
@@ -108,7 +108,7 @@ fn ripgrep_accepts_the_patterns() {
         .output()
         .unwrap()
         .stdout;
-    let text = String::from_utf8(patterns.clone()).unwrap();
+    let text = String::from_utf8(patterns).unwrap();
     assert!(text.lines().count() > 100);
     // The engine of ripgrep, asked directly: also where ripgrep is not installed.
     for line in text.lines() {
@@ -117,20 +117,32 @@ fn ripgrep_accepts_the_patterns() {
             .build();
         assert!(built.is_ok(), "{line}: {built:?}");
     }
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("patterns");
-    std::fs::write(&file, patterns).unwrap();
-    let Ok(rg) = Command::new("rg")
-        .args(["-ci", "-f"])
-        .arg(&file)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
-        .output()
-    else {
-        println!("skipped: ripgrep is not installed");
-        return;
-    };
-    let said = String::from_utf8_lossy(&rg.stderr);
-    assert!(said.is_empty(), "{}", said.lines().last().unwrap());
+    // As the manual says: all of them with `-i`, those of ASCII characters with `--no-unicode` too.
+    let ascii: Vec<&str> = text.lines().filter(|line| line.is_ascii()).collect();
+    for (options, patterns) in [
+        (&["-i"][..], text.clone()),
+        (&["-i", "--no-unicode"], ascii.join("\n")),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("patterns");
+        std::fs::write(&file, patterns).unwrap();
+        let Ok(rg) = Command::new("rg")
+            .args(options)
+            .arg("-cf")
+            .arg(&file)
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
+            .output()
+        else {
+            println!("skipped: ripgrep is not installed");
+            return;
+        };
+        let said = String::from_utf8_lossy(&rg.stderr);
+        assert!(
+            said.is_empty(),
+            "{options:?}: {}",
+            said.lines().last().unwrap()
+        );
+    }
 }
 
 /// Keys that no built-in rule uses, on cases of their own.
@@ -227,7 +239,10 @@ fn every_planted_fault_is_shown_once_at_its_place() {
     let report = RuleSet::check(std::slice::from_ref(&root)).unwrap();
     let place = |line: &str| {
         let (file, place) = line.trim().strip_prefix("--> ")?.split_once(".toml:")?;
-        Some((Path::new(file).file_name()?.to_str()?.to_owned(), place.to_owned()))
+        Some((
+            Path::new(file).file_name()?.to_str()?.to_owned(),
+            place.to_owned(),
+        ))
     };
     let shown: Vec<(String, String)> = report.rendered.lines().filter_map(place).collect();
     let planted = PLANTED.iter().flat_map(|(file, places)| {
@@ -243,7 +258,8 @@ fn every_planted_fault_is_shown_once_at_its_place() {
 #[test]
 fn a_file_that_is_no_text_hides_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let mut bytes = format!("{HEAD}kind = \"mention\"\nmatch.any = [{{ literal = 'zebra").into_bytes();
+    let mut bytes =
+        format!("{HEAD}kind = \"mention\"\nmatch.any = [{{ literal = 'zebra").into_bytes();
     bytes.extend(b"\xe9' }]\ntags = 7\n");
     std::fs::write(dir.path().join("a.toml"), bytes).unwrap();
     std::fs::write(dir.path().join("b.toml"), "schema = 9").unwrap();
@@ -253,12 +269,21 @@ fn a_file_that_is_no_text_hides_nothing() {
         ("a.toml:8:32", "must be UTF-8"),
         ("a.toml:9:8", "invalid type: integer `7`, expected a list"),
         ("b.toml:1:10", "another format"),
-        ("c.toml:1:1", "the file has 63963136 bytes, and a rule file has at most 1048576"),
+        (
+            "c.toml:1:1",
+            "the file has 63963136 bytes, and a rule file has at most 1048576",
+        ),
     ] {
-        assert!(shown.contains(place) && shown.contains(message), "{place} {message}: {shown}");
+        assert!(
+            shown.contains(place) && shown.contains(message),
+            "{place} {message}: {shown}"
+        );
     }
     let run = |args: &[&str]| {
-        let done = Command::new(env!("CARGO_BIN_EXE_trace-audit")).args(args).current_dir(dir.path()).output();
+        let done = Command::new(env!("CARGO_BIN_EXE_trace-audit"))
+            .args(args)
+            .current_dir(dir.path())
+            .output();
         done.unwrap().status.code()
     };
     assert_eq!(run(&["rules", "check", "."]), Some(1));
@@ -270,23 +295,55 @@ fn a_file_that_is_no_text_hides_nothing() {
 #[test]
 fn limits_are_reported() {
     let rule = |number: usize, pattern: &str| {
-        format!("[[rule]]\nid = \"mine.r{number}\"\ntitle = \"t\"\nseverity = \"low\"\nconfidence = \"low\"\nkind = \"mention\"\nmatch.any = [{pattern}]\n")
+        format!(
+            "[[rule]]\nid = \"mine.r{number}\"\ntitle = \"t\"\nseverity = \"low\"\nconfidence = \"low\"\nkind = \"mention\"\nmatch.any = [{pattern}]\n"
+        )
     };
-    let many: String = (0..1_003).map(|n| rule(n, "{ literal = 'zebra' }")).collect();
-    let list: String = (0..1_003).map(|n| format!("{{ literal = 'zebra {n} x' }},")).collect();
+    let many: String = (0..1_003)
+        .map(|n| rule(n, "{ literal = 'zebra' }"))
+        .collect();
+    let list: String = (0..1_003)
+        .map(|n| format!("{{ literal = 'zebra {n} x' }},"))
+        .collect();
     let unknown: String = (0..50).map(|n| format!("k{n} = 1\n")).collect();
     for (text, message) in [
         (many, "there are more than 1000 rules"),
-        (rule(0, &list), "there are more than 1000 patterns in this list"),
-        (rule(0, &format!("{{ literal = '{}' }}", "zebra".repeat(20_000))), "it has 100000 bytes, and a text of a pattern has at most 65536"),
-        (rule(0, "{ regex = 'zebra(x{900}){900}' }"), "so large that it could not be used"),
-        (rule(0, "{ literal = 'zebra' }") + &unknown, "there are more than 40 mistakes in this entry"),
-        ("a = [\n".repeat(300), "there are more than 100 TOML mistakes in this file"),
-        ("[[override]]\nid = 'mention.number'\nenabled = true\n".repeat(1_003), "there are more than 1000 overrides"),
-        (format!("a = {}", "[".repeat(500_000)), "recursion limit"),
+        (
+            rule(0, &list),
+            "there are more than 1000 patterns in this list",
+        ),
+        (
+            rule(0, &format!("{{ literal = '{}' }}", "zebra".repeat(20_000))),
+            "it has 100000 bytes, and a text of a pattern has at most 65536",
+        ),
+        (
+            rule(0, "{ regex = 'zebra(x{900}){900}' }"),
+            "so large that it could not be used",
+        ),
+        (
+            rule(0, "{ literal = 'zebra' }") + &unknown,
+            "there are more than 40 mistakes in this entry",
+        ),
+        (
+            "a = [\n".repeat(300),
+            "there are more than 100 TOML mistakes in this file",
+        ),
+        (
+            "[[override]]\nid = 'mention.number'\nenabled = true\n".repeat(1_003),
+            "there are more than 1000 overrides",
+        ),
+        (
+            format!("a = {}{}", "[".repeat(50_000), "]".repeat(50_000)),
+            "recurs",
+        ),
     ] {
         let shown = check(&format!("schema = 1\n{text}"));
-        assert_eq!(shown.matches(message).count(), 1, "{message}: {}", shown.lines().take(20).collect::<Vec<_>>().join("\n"));
+        assert_eq!(
+            shown.matches(message).count(),
+            1,
+            "{message}: {}",
+            shown.lines().take(20).collect::<Vec<_>>().join("\n")
+        );
     }
 }
 
