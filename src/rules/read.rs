@@ -85,7 +85,14 @@ pub(super) fn file(file: &SourceFile, taken: &mut Taken, sink: &mut Sink) -> Fil
         Err(_) => {
             let found = recover(&text);
             for (span, message) in found.mistakes {
-                sink.error(span, message);
+                match message.starts_with("cannot extend value of type inline table") {
+                    true => sink.error_help(
+                        span,
+                        message,
+                        "what is written in braces is complete: write the table with a header, such as `[override.append]`",
+                    ),
+                    false => sink.error(span, message),
+                }
             }
             if found.more {
                 sink.error_help(

@@ -334,7 +334,7 @@ fn limits_are_reported() {
         ),
         (
             format!("a = {}{}", "[".repeat(50_000), "]".repeat(50_000)),
-            "recurs",
+            "cannot recurse further",
         ),
     ] {
         let shown = check(&format!("schema = 1\n{text}"));
