@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::diagnostic::{self, Diagnostic, Level, Sink, SourceFile};
-use super::layers::{Layers, RuleSet};
+use super::layers::Layers;
 use super::lint;
 use super::read::Entry;
 use super::rule::{Rule, RuleTest};
 use super::schema::RuleSyntax;
 use super::selftest::SelfTestReport;
+use super::set::RuleSet;
 use super::sources::{built_in, sources};
 use crate::Result;
 
@@ -62,7 +63,7 @@ impl RuleSet {
         let kept = std::mem::take(&mut layers.kept);
         let (broken, unknown) = (std::mem::take(&mut layers.broken), layers.unknown);
         // What is without mistakes is tested, whatever is wrong elsewhere. Without a rule there is nothing to test.
-        if let Ok(set) = layers.build(files.clone()) {
+        if let Ok(set) = RuleSet::build(layers, files.clone()) {
             let fit =
                 |rule: &Rule, test: &RuleTest| test.file >= first && !leans(rule, &broken, unknown);
             let tests = set.run_tests(fit);

@@ -196,28 +196,7 @@ fn tables(
                     }
                 }
             }
-            other => {
-                let names = ["schema", "pack", "rule", "override"];
-                let near = diagnostic::nearest(other, names.into_iter());
-                let help = near.map_or_else(
-                    || format!("the tables of a rule file are {}", names.join(", ")),
-                    |name| format!("did you mean `{name}`?"),
-                );
-                if near == Some("rule") {
-                    let tables = value
-                        .get_ref()
-                        .as_array()
-                        .into_iter()
-                        .flat_map(|list| list.iter());
-                    let ids = tables.map(|table| {
-                        Some(table.get_ref().get("id")?.get_ref().as_str()?.to_owned())
-                    });
-                    let ids: Vec<Option<String>> = ids.collect();
-                    entries.unknown |= ids.is_empty() || ids.contains(&None);
-                    entries.lost.extend(ids.into_iter().flatten());
-                }
-                sink.error_help(key.span(), format!("unknown key `{other}`"), help);
-            }
+            other => unknown_key(other, key.span(), &value, entries, sink),
         }
     }
     let gone = gaps
@@ -226,6 +205,32 @@ fn tables(
     if schema.is_some() || !gone {
         check_schema(schema.as_ref(), sink);
     }
+}
+
+/// A key that is none. What is nearly `rule` may be rules.
+fn unknown_key(
+    key: &str,
+    span: Range<usize>,
+    value: &Spanned<DeValue>,
+    entries: &mut FileEntries,
+    sink: &mut Sink,
+) {
+    let names = ["schema", "pack", "rule", "override"];
+    let near = diagnostic::nearest(key, names.into_iter());
+    let help = near.map_or_else(
+        || format!("the tables of a rule file are {}", names.join(", ")),
+        |name| format!("did you mean `{name}`?"),
+    );
+    if near == Some("rule") {
+        let tables = value.get_ref().as_array().into_iter();
+        let id = |table: &Spanned<DeValue>| {
+            Some(table.get_ref().get("id")?.get_ref().as_str()?.to_owned())
+        };
+        let ids: Vec<Option<String>> = tables.flat_map(|list| list.iter()).map(id).collect();
+        entries.unknown |= ids.is_empty() || ids.contains(&None);
+        entries.lost.extend(ids.into_iter().flatten());
+    }
+    sink.error_help(span, format!("unknown key `{key}`"), help);
 }
 
 /// Built-in files are known to be right: nothing is kept for a second attempt.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use super::finding::{Finding, Kind, Stage};
-use super::layers::RuleSet;
 use super::rule::{Rule, RuleTest};
 use super::schema::{Expect, TestEventSyntax};
+use super::set::RuleSet;
 use crate::trace::event::{
     Actor, CallRef, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
 };
