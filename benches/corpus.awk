@@ -1,6 +1,7 @@
 # A trace of a coding agent made of the project's own sources: one record a line, in the manner of Claude's stream.
 # Outputs have 20 to 216 lines, which makes records of 2.6 KB on average; those of real sessions have 2 to 4 KB.
-# awk -v SIZE=BYTES -f benches/corpus.awk FILES... writes at least that many bytes, the same for the same input.
+# awk -v SIZE=BYTES [-v ONCE=N] -f benches/corpus.awk FILES... writes at least that many bytes, the same for the same
+# input. The files are shown again and again, the last N of them in the first round alone.
 function quoted(text) {
     gsub(/\\/, "&&", text); gsub(/"/, "\\\"", text); gsub(/\t/, "\\t", text)
     gsub(/[\001-\037]/, "", text)
@@ -21,16 +22,18 @@ function flush_step(   id, command) {
 }
 BEGIN { limit = 20; put("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"tools\":[\"Bash\"],\"cwd\":\"/srv/project\",\"uuid\":\"u\"}") }
 {
-    if (FNR == 1) name = FILENAME
+    if (FNR == 1) { name = FILENAME; before[++files] = count }
     text[++count] = quoted($0); from[count] = name
 }
 END {
+    last = count
     while (written < SIZE) {
-        for (i = 1; i <= count && written < SIZE; i++) {
+        for (i = 1; i <= last && written < SIZE; i++) {
             name = from[i]
             body = body text[i] "\\n"
             if (++lines >= limit) flush_step()
         }
+        if (ONCE) last = before[files - ONCE + 1]
     }
     put("{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"num_turns\":" step ",\"total_cost_usd\":0.1,\"result\":\"Done.\",\"session_id\":\"s\"}")
 }

@@ -3,9 +3,9 @@
 #
 #     benches/provenance.sh [LINES] [MEGABYTES] [ROUNDS] [PROGRAM]
 #
-# Needs awk, GNU time, and cargo unless a program is named. Two traces: one that shows nothing of the ground truth, one
-# that shows all of it. The audit has no base and no run directory, so that only the trace is read; its patch is half
-# of the ground truth.
+# Needs awk, GNU time, and cargo unless a program is named. Three traces: one that shows nothing of the ground truth, one
+# that shows all of it once, one that shows it over and over (two thirds of that trace are its lines). The audit has no
+# base and no run directory, so that only the trace is read; its patch is half of the ground truth.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lines=${1:-135000}
@@ -49,6 +49,9 @@ LC_ALL=C awk -v SIZE=100000 -f benches/corpus.awk $sources > "$work/small.jsonl"
 LC_ALL=C awk -v SIZE=$((megabytes * 1000000)) -f benches/corpus.awk $sources > "$work/unrelated.jsonl"
 # shellcheck disable=SC2086
 LC_ALL=C awk -v SIZE=$((megabytes * 1000000)) -f benches/corpus.awk $sources "$work"/src/*.go > "$work/showing.jsonl"
+# shellcheck disable=SC2086
+LC_ALL=C awk -v SIZE=$((megabytes * 1000000)) -v ONCE="$(find "$work/src" -type f | wc -l)" -f benches/corpus.awk \
+    $sources "$work"/src/*.go > "$work/once.jsonl"
 
 # Milliseconds of user + system time and peak KiB of a command; its exit code does not matter.
 cost() {
@@ -57,7 +60,7 @@ cost() {
 }
 median() { sort -n | awk '{ v[NR] = $1; m = $2 > m ? $2 : m } END { printf "%d %d\n", v[int((NR + 1) / 2)], m }'; }
 echo "ground truth $lines lines, $(wc -c < "$work/gt.patch") bytes; traces of $megabytes MB"
-for trace in unrelated showing; do
+for trace in unrelated once showing; do
     for _ in $(seq "$rounds"); do
         cost "$program" scan -q "$work/$trace.jsonl" >> "$work/$trace.scan"
         cost "$program" audit -q --trace "$work/$trace.jsonl" --gt "$work/gt.patch" >> "$work/$trace.gt"

@@ -623,7 +623,7 @@ fn a_fix_of_three_lines_end_to_end() {
             file: 0,
             gt_line,
             squeezed: squeeze(raw),
-            raw: raw.into(),
+            commented: None,
             long: squeeze(raw).len() >= 16,
             shared: true,
             prose: false,

@@ -4,6 +4,7 @@
 //! facts and policy only. That split lets facts be stored, and many runs be judged together, or again
 //! with other numbers.
 
+mod alike;
 mod apart;
 mod ears;
 mod facts;
@@ -96,7 +97,11 @@ impl<'a> Auditor<'a> {
             (Some(gt), Some(patch), Some(comparison)) => blocks(&gt.patch, patch, comparison),
             _ => Vec::new(),
         };
-        report.detail = Some(Detail { matching_blocks });
+        let matching_remarks = facts.comparison.as_ref().map(alike::matching_remarks);
+        report.detail = Some(Detail {
+            matching_blocks,
+            matching_remarks: matching_remarks.unwrap_or_default(),
+        });
         Ok(report)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::RunFacts;
+use super::{RunFacts, alike};
 use crate::report::Lang;
 use crate::report::model::{RunReport, TraceInfo, Words};
 use crate::trace::TraceReport;
@@ -21,7 +21,8 @@ pub(super) fn report(
 ) -> RunReport {
     let explanation = explain(measures, policy, lang);
     let mut notes = Vec::new();
-    if let Some(comparison) = &facts.comparison {
+    let comparison = facts.comparison.as_ref();
+    if let Some(comparison) = comparison {
         notes.extend(comparison.notes.iter().cloned());
     }
     notes.extend(facts.rules.notes.iter().cloned());
@@ -44,7 +45,7 @@ pub(super) fn report(
         causes: judgement.causes.clone(),
         flags: judgement.flags.clone(),
         trace: facts.trace.as_ref().map(|t| trace_info(t, facts)),
-        similarity: facts.comparison.as_ref().map(|c| c.similarity.clone()),
+        similarity: comparison.map(|c| c.similarity.clone()),
         provenance: facts.provenance.clone(),
         measures: Some(measures.clone()),
         findings: facts.rules.findings.clone(),
@@ -57,6 +58,7 @@ pub(super) fn report(
             conditions: explanation.conditions,
             missed: explanation.missed,
             chance: explanation.chance,
+            alike: comparison.map_or_else(Vec::new, |c| alike::sentences(c, lang)),
             audit_log: Some(audit_log_word(measures, policy)),
         },
     }

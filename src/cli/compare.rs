@@ -8,7 +8,7 @@ use trace_audit::audit::Auditor;
 use trace_audit::experiment::config::Config;
 use trace_audit::experiment::discover::{Options, discover};
 use trace_audit::report::escape::{cut, for_terminal};
-use trace_audit::report::model::AuditReport;
+use trace_audit::report::model::{AuditReport, MatchingRemark};
 use trace_audit::report::{self, Style};
 use trace_audit::rules::RuleSet;
 use trace_audit::similarity::blocks::{Block, BlockLine};
@@ -123,10 +123,29 @@ pub(crate) fn run(args: &CompareArgs, terminal: &mut Terminal) -> anyhow::Result
             for block in &detail.matching_blocks {
                 write_block(block, out)?;
             }
+            write_remarks(&detail.matching_remarks, out)?;
         }
         Ok(())
     })?;
     Ok(code)
+}
+
+/// Comments and messages that both sides add, by their place in the GT.
+fn write_remarks(remarks: &[MatchingRemark], out: &mut dyn Write) -> anyhow::Result<()> {
+    if !remarks.is_empty() {
+        writeln!(
+            out,
+            "\n{BOLD}comments and messages in both, word for word{BOLD:#}"
+        )?;
+    }
+    for remark in remarks {
+        let (path, text) = (
+            for_terminal(&remark.gt_path),
+            for_terminal(remark.text.trim()),
+        );
+        writeln!(out, "  {path}:{}  {text}", remark.gt_line)?;
+    }
+    Ok(())
 }
 
 /// Both sides of a block. Lines that are not distinctive are dimmed; what is equal on both sides up to white space

@@ -11,7 +11,7 @@ use memchr::{memchr, memchr2, memrchr};
 
 use crate::base64::sextet;
 use crate::shell::inflate::gzip;
-use crate::similarity::normalise::squeeze;
+use crate::similarity::normalise::{squeeze, squeeze_ascii};
 
 /// JSON may be quoted inside JSON this often.
 const MAX_ESCAPE_LEVELS: usize = 3;
@@ -83,11 +83,11 @@ pub(super) fn squeeze_into(out: &mut Vec<u8>, text: &str) {
         else {
             break;
         };
-        squeeze_ascii(out, ascii);
+        squeeze_ascii(out, ascii.as_bytes());
         out.extend_from_slice(squeeze(segment).as_bytes());
         rest = tail.get(end - start..).unwrap_or_default();
     }
-    squeeze_ascii(out, rest);
+    squeeze_ascii(out, rest.as_bytes());
 }
 
 /// The first byte that is not ASCII.
@@ -100,25 +100,9 @@ fn first_foreign(bytes: &[u8]) -> Option<usize> {
     Some(from + within)
 }
 
-/// Every byte is written, and the next overwrites it unless it is kept: no branch to mispredict.
-fn squeeze_ascii(out: &mut Vec<u8>, text: &str) {
-    let start = out.len();
-    out.resize(start + text.len(), 0);
-    let mut kept = 0;
-    if let Some(slots) = out.get_mut(start..) {
-        for byte in text.bytes() {
-            if let Some(slot) = slots.get_mut(kept) {
-                *slot = byte;
-            }
-            kept += usize::from(byte.is_ascii_graphic());
-        }
-    }
-    out.truncate(start + kept);
-}
-
 /// Without terminal control sequences (CSI `ESC [ … letter`, OSC `ESC ] … BEL`, two-character ones).
 pub(super) fn without_ansi(text: &str) -> Cow<'_, str> {
-    if !text.contains('\u{1b}') {
+    if memchr(b'\x1b', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());

@@ -18,8 +18,8 @@ use crate::similarity::normalise::squeeze;
 pub struct Parts {
     needles: Needles,
     found: Vec<bool>,
-    /// For each line of the GT, what it is searched as.
-    ids: Vec<NeedleId>,
+    /// For each line of the GT, what it is searched as: without and with comments within.
+    ids: Vec<(NeedleId, Option<NeedleId>)>,
     squeezed: Vec<u8>,
 }
 
@@ -28,17 +28,22 @@ impl Parts {
     pub fn new(lines: &[DistinctiveLine]) -> Self {
         let mut texts: Vec<String> = Vec::new();
         let mut known: HashMap<String, NeedleId> = HashMap::new();
-        let mut id_of = |line: &DistinctiveLine| {
-            if !line.long {
-                return NeedleId::MAX;
-            }
-            let text = squeeze(&line.squeezed);
-            *known.entry(text).or_insert_with_key(|text| {
+        let mut id_of = |text: &str| {
+            *known.entry(squeeze(text)).or_insert_with_key(|text| {
                 texts.push(text.clone());
                 NeedleId::try_from(texts.len() - 1).unwrap_or(NeedleId::MAX)
             })
         };
-        let ids = lines.iter().map(&mut id_of).collect();
+        let ids_of = |line: &DistinctiveLine| {
+            if !line.long {
+                return (NeedleId::MAX, None);
+            }
+            (
+                id_of(&line.squeezed),
+                line.commented.as_deref().map(&mut id_of),
+            )
+        };
+        let ids = lines.iter().map(ids_of).collect();
         Self {
             needles: Needles::new(texts.iter().map(String::as_str)),
             found: vec![false; texts.len()],
@@ -67,7 +72,10 @@ impl Parts {
     /// For each line, in the order given: it stands somewhere in what was read.
     pub fn finish(self) -> Vec<bool> {
         let found = |id: &NeedleId| self.found.get(*id as usize).copied().unwrap_or(false);
-        self.ids.iter().map(found).collect()
+        let either = |(bare, commented): &(NeedleId, Option<NeedleId>)| {
+            found(bare) || commented.as_ref().is_some_and(found)
+        };
+        self.ids.iter().map(either).collect()
     }
 }
 
@@ -80,7 +88,7 @@ mod tests {
             file: 0,
             gt_line: 1,
             squeezed: squeeze(text),
-            raw: text.into(),
+            commented: None,
             long: squeeze(text).len() >= 16,
             shared: false,
             prose: false,

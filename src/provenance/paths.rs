@@ -184,7 +184,8 @@ impl Paths {
 
 /// The part after the last separator.
 pub(super) fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+    let from = path.bytes().rposition(|b| b == b'/').map_or(0, |at| at + 1);
+    path.get(from..).unwrap_or(path)
 }
 
 fn is_absolute(path: &str) -> bool {

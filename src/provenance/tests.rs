@@ -111,7 +111,7 @@ impl Task {
                 file,
                 gt_line: i as u32 * 2 + 10,
                 squeezed: squeeze(raw),
-                raw: (*raw).into(),
+                commented: None,
                 long: squeeze(raw).chars().count() >= 16,
                 shared: patched.contains(raw),
                 prose,

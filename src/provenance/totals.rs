@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes::hash_of;
 use super::ledger::{self, Origin};
-use super::lines::{Line, ShowingId};
+use super::lines::{Line, Owners, ShowingId};
 use super::model::{AddedFile, Environment, Exposure, Ledger, Provenance, UnseenLines};
 use super::paths::PathId;
 use super::ranges::ranges;
@@ -17,13 +17,16 @@ const CONTRADICTING_LENGTH: usize = 16;
 
 /// Adds up what a tracker found.
 pub(super) fn provenance(t: &Tracker) -> Provenance {
-    let (e_ratio, x_ratio) = shares(t, false);
-    let (e_prose, x_prose) = shares(t, true);
+    let [(e_ratio, x_ratio), (e_prose, x_prose)] = shares(t);
     let exposures = exposures(t);
     let first = exposures.iter().find(|e| !e.prose).or(exposures.first());
     let (ledger, unseen) = ledger(t);
-    let shared = || t.lines.all.iter().filter(|l| of_gt(t, l).any(|g| g.shared));
-    let typed = shared().filter(|l| l.typed()).count() as u64;
+    let mut shared_typed = Ratio::default();
+    let shared = |owners: &Owners| of_gt(t, owners).any(|g| g.shared);
+    for (line, _) in t.lines.with_owners().filter(|(_, owners)| shared(owners)) {
+        shared_typed.den += 1;
+        shared_typed.num += u64::from(line.typed());
+    }
     // Without any output the trace does not tell what was shown.
     let known = t.outputs && e_ratio.den > 0;
     Provenance {
@@ -37,7 +40,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         x_ratio,
         e_prose,
         x_prose,
-        shared_typed: Ratio::new(typed, shared().count() as u64),
+        shared_typed,
         last_gt_edit: t.changes.last_gt_edit(),
         preapplied_lines: t.lines.all.iter().filter(|l| l.preapplied).count() as u64,
         unseen,
@@ -63,16 +66,16 @@ fn environment(t: &Tracker) -> Environment {
 }
 
 /// The distinctive lines of the GT with that text.
-fn of_gt<'a>(t: &'a Tracker, line: &'a Line) -> impl Iterator<Item = &'a GtLine> {
-    line.gt.iter().filter_map(|i| t.gt_lines.get(*i as usize))
+fn of_gt<'a>(t: &'a Tracker, owners: &'a Owners) -> impl Iterator<Item = &'a GtLine> {
+    owners.gt.iter().filter_map(|i| t.gt_lines.get(*i as usize))
 }
 
 /// The distinctive lines in the patch that the agent typed first.
 fn typed_lines(t: &Tracker) -> Vec<u32> {
-    let typed = t.lines.all.iter().filter(|l| l.typed());
+    let typed = t.lines.with_owners().filter(|(line, _)| line.typed());
     let shared = |i: &&u32| t.gt_lines.get(**i as usize).is_some_and(|g| g.shared);
     let mut out: Vec<u32> = typed
-        .flat_map(|l| l.gt.iter().filter(shared))
+        .flat_map(|(_, owners)| owners.gt.iter().filter(shared))
         .copied()
         .collect();
     out.sort_unstable();
@@ -105,33 +108,42 @@ fn contradictions(t: &Tracker) -> Vec<String> {
     files.map(|f| f.path.clone()).collect()
 }
 
-/// E and X over the long lines of prose, or of code. A line in both is code.
-fn shares(t: &Tracker, prose: bool) -> (Ratio, Ratio) {
-    let (mut e, mut x) = (Ratio::default(), Ratio::default());
-    for line in t.lines.all.iter().filter(|line| counts(t, line, prose)) {
+/// E and X over the long lines of code, and over those of prose. A line in both is code.
+fn shares(t: &Tracker) -> [(Ratio, Ratio); 2] {
+    let mut out = [(Ratio::default(), Ratio::default()); 2];
+    let [code, prose] = &mut out;
+    for (line, owners) in t.lines.with_owners().filter(|both| counts(t, *both)) {
+        let (e, x) = if of_gt(t, owners).all(|g| g.prose) {
+            &mut *prose
+        } else {
+            &mut *code
+        };
         let exposed = line.exposed.is_some();
         e.den += 1;
         x.den += 1;
         e.num += u64::from(exposed);
-        x.num += u64::from(exposed && of_gt(t, line).any(|g| g.shared));
+        x.num += u64::from(exposed && of_gt(t, owners).any(|g| g.shared));
     }
-    (e, x)
+    out
 }
 
-/// Whether a line counts for E and X over prose, or over code.
-fn counts(t: &Tracker, line: &Line, prose: bool) -> bool {
-    !line.part && of_gt(t, line).any(|g| g.long) && of_gt(t, line).all(|g| g.prose) == prose
+/// Whether a line counts for E and X.
+fn counts(t: &Tracker, (line, owners): (&Line, &Owners)) -> bool {
+    !line.part && of_gt(t, owners).any(|g| g.long)
 }
 
 /// Lines of code that were shown while there was still something to write.
 fn shown_in_time(t: &Tracker) -> u64 {
     let last = t.changes.last_gt_edit();
-    let in_time = |line: &&Line| {
+    let in_time = |line: &Line| {
         let showing = line.exposed.and_then(|id| t.showings.get(id as usize));
         showing.is_some_and(|s| last.is_none_or(|last| s.event <= last))
     };
-    let lines = t.lines.all.iter().filter(|line| counts(t, line, false));
-    lines.filter(in_time).count() as u64
+    let code = |owners: &Owners| of_gt(t, owners).any(|g| !g.prose);
+    let lines = t.lines.with_owners();
+    lines
+        .filter(|(line, owners)| in_time(line) && counts(t, (line, owners)) && code(owners))
+        .count() as u64
 }
 
 /// Exposures by event and GT file, in order.
@@ -139,8 +151,8 @@ fn exposures(t: &Tracker) -> Vec<Exposure> {
     let mut shown: BTreeMap<(ShowingId, usize), Vec<u32>> = BTreeMap::new();
     // Per GT file: its long distinctive lines, and whether it is prose.
     let mut all: BTreeMap<usize, (Vec<u32>, bool)> = BTreeMap::new();
-    for line in &t.lines.all {
-        for gt in of_gt(t, line).filter(|g| g.long) {
+    for (line, owners) in t.lines.with_owners() {
+        for gt in of_gt(t, owners).filter(|g| g.long) {
             let (lines, prose) = all.entry(gt.file).or_default();
             lines.push(gt.gt_line);
             *prose = gt.prose;
@@ -193,7 +205,7 @@ fn ledger(t: &Tracker) -> (Ledger, Vec<UnseenLines>) {
         }
         let of_gt: BTreeSet<_> = unseen_at()
             .flatten()
-            .filter(|id| t.lines.get(*id).is_some_and(|l| !l.gt.is_empty()))
+            .filter(|id| t.lines.get(*id).is_some_and(|line| line.of_gt))
             .collect();
         let writer = path.and_then(|p| t.changes.writer(p));
         unseen.push(UnseenLines {

@@ -117,9 +117,9 @@ impl Tracker {
     /// format that does not keep what was written must not turn a look at the end into a copy.
     fn shown_when_done(&mut self) {
         let Self { lines, changes, .. } = self;
-        for line in lines.all.iter_mut().filter(|l| l.in_patch) {
+        for (line, owners) in lines.with_owners_mut().filter(|(l, _)| l.in_patch) {
             let first = line.first_call;
-            if first.is_some_and(|call| changes.finished_unrecorded(&line.files, call)) {
+            if first.is_some_and(|call| changes.finished_unrecorded(&owners.files, call)) {
                 (line.exposed, line.seen) = (None, None);
             }
         }
@@ -193,7 +193,7 @@ impl Tracker {
         let mut hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
         let of_gt = |id: &NeedleId| {
             let line = self.lines.get(*id);
-            line.is_some_and(|l| !l.gt.is_empty() && !l.part)
+            line.is_some_and(|l| l.of_gt && !l.part)
         };
         if hits.iter().any(of_gt) {
             self.gt_outputs.insert(event.id);
@@ -254,7 +254,7 @@ impl Tracker {
         };
         let named = match scope {
             Scope::OwnChanges => true,
-            Scope::Files(files) => line.files.iter().any(|f| files.contains(f)),
+            Scope::Files(files) => self.lines.files(id).iter().any(|f| files.contains(f)),
             Scope::Outside | Scope::Report => return false,
             // A search over the tree shows lines of the starter; unless they were taken out of the GT's
             // lines, seeing them proves nothing.
@@ -268,7 +268,7 @@ impl Tracker {
             return false;
         }
         // A script or an unrecorded edit may have put it there before.
-        named || line.in_patch && self.changes.may_have_written(&line.files)
+        named || line.in_patch && self.changes.may_have_written(self.lines.files(id))
     }
 
     /// The agent looked at its own tree. Before anything could change the tree, what is there is the

@@ -82,6 +82,8 @@ pub struct Words {
     pub missed: Option<String>,
     /// Why a match is or is not evidence.
     pub chance: Option<String>,
+    /// Comments, messages and names of new files that the patch shares with the GT, with examples.
+    pub alike: Vec<String>,
     /// The word of the author's audit log, by cause.
     pub audit_log: Option<&'static str>,
 }
@@ -91,6 +93,21 @@ pub struct Words {
 pub struct Detail {
     /// Blocks of lines that GT and patch both add.
     pub matching_blocks: Vec<Block>,
+    /// Comment lines and messages that both add.
+    pub matching_remarks: Vec<MatchingRemark>,
+}
+
+/// A comment line or message of the GT that the patch adds word for word.
+#[derive(Debug, Clone, Serialize)]
+pub struct MatchingRemark {
+    /// File of the GT in which it stands first.
+    pub gt_path: String,
+    /// 1-based line there, in the new version.
+    pub gt_line: u32,
+    /// A comment line; otherwise a line with a message.
+    pub comment: bool,
+    /// The whole line as it stands in the GT.
+    pub text: String,
 }
 
 /// The verdict on one run and all that it rests on.

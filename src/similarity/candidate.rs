@@ -1,5 +1,6 @@
 //! The files of the agent's patch, measured against the GT one by one.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use bstr::ByteSlice;
@@ -90,7 +91,7 @@ pub fn measure(reference: &Reference<'_>, candidate: &Candidate<'_>) -> Measured
             if number.is_some() || !line.text.is_empty() {
                 measured.lines.push(number);
             }
-            (line.text, line.code) = (text, alone);
+            (line.text, line.code) = (text, Cow::Owned(alone));
             hidden = true;
         }
         if hidden {
@@ -114,7 +115,10 @@ impl Measured {
         let added = hunks.iter().flatten();
         let added: Vec<(&PreparedLine<'_>, String)> = added
             .filter(|line| line.kind() == LineKind::Added)
-            .map(|line| (line, fold(&raw_text(line.line)).into_owned()))
+            .map(|line| {
+                let raw = raw_text(line.line);
+                (line, fold(raw.trim_start()).into_owned())
+            })
             .collect();
         let mut find = |lines: &[&str]| {
             let stream = reference.vocabulary.read(lines.iter().copied());
@@ -126,7 +130,7 @@ impl Measured {
             find(&whole);
             let begins = |c: char| c.is_alphanumeric() || c == '_' || c == '@';
             let behind = added.iter().filter_map(|(line, raw)| {
-                let rest = raw.strip_prefix(line.code.as_str())?;
+                let rest = raw.strip_prefix(line.code.as_ref())?;
                 Some(rest.trim_start_matches(|c| !begins(c)))
             });
             find(&behind.collect::<Vec<_>>());
@@ -143,7 +147,7 @@ impl Measured {
 
     /// Adds the windows and blocks of these lines.
     fn look_up(&mut self, reference: &Reference<'_>, hunks: &[Vec<PreparedLine<'_>>]) {
-        let code = added_code(hunks).map(|line| line.code.as_str());
+        let code = added_code(hunks).map(|line| line.code.as_ref());
         let stream = reference.vocabulary.read(code);
         self.grams.extend(reference.grams.find(&stream.tokens));
         self.shapes.extend(reference.shapes.find(&stream.shapes));

@@ -12,7 +12,7 @@ use super::candidate::{Candidate, ContentIndex, Tally, candidates, measure, raw_
 use super::containment::Overlap;
 use super::generated::{FileSource, GeneratedFiles, GeneratedPaths};
 use super::model::{DistinctiveLine, Ratio, Similarity};
-use super::new_paths::{self, NewPath};
+use super::new_paths;
 use super::pairing::{self, GtName, PatchName};
 use super::prepare::prepare;
 use super::reference::Reference;
@@ -70,14 +70,13 @@ pub struct Comparison {
     pub lines: Vec<DistinctiveLine>,
     /// The comment lines and messages of the hand-written GT files, in the order of the GT.
     pub remarks: Vec<Remark>,
-    /// The paths that both the GT and the patch create.
-    pub new_paths: Vec<NewPath>,
     /// What was left out or decided, for people.
     pub notes: Vec<String>,
 }
 
 /// Compares. Without a patch the measures of the patch are `None` and their ratios 0 of what there
-/// is; what the GT alone gives (sizes, distinctive lines, chance) is there.
+/// is, or 0 of 0 for windows and blocks, which are made for a patch only; what the GT alone gives
+/// (sizes, distinctive lines, chance) is there.
 pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
     let mut notes = Vec::new();
     let scopes = scope::decide(inputs, &mut notes);
@@ -97,15 +96,16 @@ pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
     count_files(&mut similarity);
     pooled_raw(inputs, &reference, &files, &mut similarity);
     let lines = reference.distinctive_lines(|line| whole.count(line) > 0);
-    let new_paths = inputs
-        .patch
-        .map(|patch| new_paths::shared(inputs.gt, patch, inputs.prompt))
-        .unwrap_or_default();
+    let remarks = reference.remarks.finish(&remarks);
+    if let Some(patch) = inputs.patch {
+        let shared = remarks.iter().filter(|remark| remark.shared).count() as u64;
+        similarity.remarks = Some(Ratio::new(shared, remarks.len() as u64));
+        similarity.new_paths = new_paths::shared(inputs.gt, patch, inputs.prompt);
+    }
     Comparison {
         similarity,
         lines,
-        remarks: reference.remarks.finish(&remarks),
-        new_paths,
+        remarks,
         notes,
     }
 }

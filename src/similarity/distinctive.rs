@@ -4,9 +4,9 @@
 //! prompt was there to be read. What is left is *distinctive*, and only that is compared. The rule
 //! is binary on purpose: weighting lines by rarity gives the same scores and cannot be explained.
 
-use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
+use foldhash::HashSet;
 use memchr::memmem;
 use serde::Deserialize;
 
@@ -24,12 +24,12 @@ pub fn is_trivial(text: &str) -> bool {
     if !has_chars(text, MIN_CHARS) || !text.chars().any(char::is_alphabetic) {
         return true;
     }
-    let lower = text.to_lowercase();
-    lower.len() <= TRIVIAL.longest && TRIVIAL.lines.contains(&lower)
+    let listed = || TRIVIAL.lines.contains(text.to_lowercase().as_str());
+    text.len() <= TRIVIAL.longest && listed()
         || TRIVIAL
             .licence
             .as_ref()
-            .is_some_and(|pieces| pieces.is_match(&lower))
+            .is_some_and(|pieces| pieces.is_match(text))
 }
 
 /// True for a line long enough to count for exposure.
@@ -81,13 +81,13 @@ impl PromptText {
 struct TrivialFile {
     #[serde(rename = "schema")]
     _schema: u32,
-    lines: BTreeSet<String>,
+    lines: HashSet<String>,
     licence: Vec<String>,
 }
 
 #[derive(Default)]
 struct Trivial {
-    lines: BTreeSet<String>,
+    lines: HashSet<String>,
     /// Bytes of the longest of them.
     longest: usize,
     licence: Option<aho_corasick::AhoCorasick>,
@@ -99,7 +99,11 @@ static TRIVIAL: LazyLock<Trivial> = LazyLock::new(|| {
         .map(|file| Trivial {
             longest: file.lines.iter().map(String::len).max().unwrap_or(0),
             lines: file.lines,
-            licence: aho_corasick::AhoCorasick::new(file.licence).ok(),
+            licence: aho_corasick::AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .kind(Some(aho_corasick::AhoCorasickKind::DFA))
+                .build(file.licence)
+                .ok(),
         })
         .unwrap_or_default()
 });

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::new_paths::NewPath;
 use crate::patch::model::FileStatus;
 use crate::stored;
 
@@ -115,6 +116,15 @@ pub struct Similarity {
     pub r6: Option<f64>,
     /// Longest run of consecutive identical normalised lines.
     pub longest_run: u64,
+    /// Distinctive containment, lines counted as often as they occur (M).
+    pub multiset: Option<f64>,
+    /// Share of change blocks with a distinctive line that the patch makes exactly (H).
+    pub hunks: Option<f64>,
+    /// Comment lines and messages of the GT, and those that the patch adds word for word; `None` without a
+    /// patch. Shown, never scored.
+    pub remarks: Option<Ratio>,
+    /// Paths that the GT and the patch both create. Shown, never scored.
+    pub new_paths: Vec<NewPath>,
     /// Sum of `p_chance` over eligible files: how many identical ones chance gives.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub expected_identical: f64,
@@ -134,10 +144,10 @@ pub struct Similarity {
     /// equal rows counts as one row.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub s23_tokens: u64,
-    /// Distinctive lines counted as often as they occur, and those the patch has as often.
+    /// `multiset` with its parts.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub multiset_ratio: Ratio,
-    /// Change blocks with a distinctive line, and those the patch has exactly (H).
+    /// `hunks` with its parts.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub hunks_ratio: Ratio,
     /// The part of `u_ratio` that lies in test files.
@@ -156,8 +166,9 @@ pub struct DistinctiveLine {
     pub gt_line: u32,
     /// The line without white space and comments, folded: what is searched for in squeezed text.
     pub squeezed: String,
-    /// The line as it stands in the GT, for people.
-    pub raw: String,
+    /// The same with its comments, where one stands within the code: in a text that shows the line, this is
+    /// what stands there.
+    pub commented: Option<String>,
     /// At least 16 characters: counts for exposure.
     pub long: bool,
     /// In the agent's patch too.

@@ -18,15 +18,46 @@ use super::confusables;
 /// indentation, line breaks, diff prefixes and full-width letters make no difference.
 pub fn squeeze(text: &str) -> String {
     if text.is_ascii() {
-        let mut out = Vec::with_capacity(text.len());
-        // Most white space is between a few words: whole words at once.
-        for word in text.as_bytes().split(|byte| !byte.is_ascii_graphic()) {
-            out.extend_from_slice(word);
-        }
+        let mut out = Vec::new();
+        squeeze_ascii(&mut out, text.as_bytes());
         // ASCII is UTF-8, so nothing is ever lost here.
         return String::from_utf8(out).unwrap_or_default();
     }
     folded(text).filter(|c| !c.is_whitespace()).collect()
+}
+
+/// Appends what [`squeeze`] leaves of ASCII.
+///
+/// Every byte is written, and the next overwrites it unless it is kept: words are short, and a branch at each
+/// of their ends would be mispredicted.
+pub fn squeeze_ascii(out: &mut Vec<u8>, text: &[u8]) {
+    const STEP: usize = 8;
+    let mut kept = out.len();
+    // The last step may write beyond what is kept of it.
+    out.resize(kept + text.len() + STEP, 0);
+    let (steps, rest) = text.as_chunks::<STEP>();
+    let mut step = |bytes: &[u8]| {
+        let Some(slots) = out
+            .get_mut(kept..)
+            .and_then(|slots| slots.first_chunk_mut::<STEP>())
+        else {
+            return;
+        };
+        let mut next = 0;
+        for byte in bytes {
+            // Always below: the mask tells the compiler.
+            if let Some(slot) = slots.get_mut(next & (STEP - 1)) {
+                *slot = *byte;
+            }
+            next += usize::from(byte.is_ascii_graphic());
+        }
+        kept += next;
+    };
+    for bytes in steps {
+        step(bytes);
+    }
+    step(rest);
+    out.truncate(kept);
 }
 
 /// [`squeeze`] of a text that is squeezed already, most of the time.
@@ -113,6 +144,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn steps_keep_what_single_bytes_keep(text in "[ -~\t\r\n\u{0}\u{1b}\u{7f}]{0,60}|[!~ ]{0,40}") {
+            let plain: String = text.chars().filter(char::is_ascii_graphic).collect();
+            let mut out = b"before".to_vec();
+            squeeze_ascii(&mut out, text.as_bytes());
+            prop_assert_eq!(out, format!("before{plain}").into_bytes());
+        }
+
         #[test]
         fn the_short_ways_of_ascii_lead_to_the_same(text in "[\\x00-\\x7f]{0,40}") {
             let long: String = folded(&text).map(|c| if c.is_whitespace() { ' ' } else { c }).collect();

@@ -16,8 +16,8 @@ pub struct PreparedLine<'a> {
     pub line: &'a Line,
     /// 1-based line in the new version; for a removed line, the line it stood before.
     pub number: u32,
-    /// Without comments, folded, with white space: what the lexer reads.
-    pub code: String,
+    /// Without comments and indentation, folded, with the other white space: what the lexer reads.
+    pub code: Cow<'a, str>,
     /// Comparison text: [`Self::code`] without white space. Empty for blank and comment lines.
     pub text: String,
     /// Where the lines before hide something of this one (a block comment): its code by itself.
@@ -28,6 +28,11 @@ impl PreparedLine<'_> {
     /// Added, removed or context.
     pub fn kind(&self) -> LineKind {
         self.line.kind
+    }
+
+    /// The line as it stands, but for white space, is its comparison text: no comment, nothing folded.
+    pub fn is_bare(&self) -> bool {
+        matches!(self.code, Cow::Borrowed(_))
     }
 }
 
@@ -78,13 +83,18 @@ fn prepare_hunk<'a>(syntax: &Syntax, hunk: &'a Hunk) -> Vec<PreparedLine<'a>> {
         .map(|((line, raw), stripped)| {
             let by_state = stripped.as_ref().is_some_and(|stripped| stripped.by_state);
             let code = stripped.as_ref().map_or("", |stripped| &stripped.code);
-            let code = fold(code).into_owned();
+            let code = match raw {
+                // Most lines have no comment, and are handed back as they are.
+                Cow::Borrowed(raw) if raw.len() == code.len() => fold(raw.trim_start()),
+                _ => Cow::Owned(fold(code.trim_start()).into_owned()),
+            };
+            let alone = || fold(comments::strip_line(syntax, raw).trim_start()).into_owned();
             let prepared = PreparedLine {
                 line,
                 number,
                 text: squeeze(&code),
                 code,
-                alone: by_state.then(|| fold(&comments::strip_line(syntax, raw)).into_owned()),
+                alone: by_state.then(alone),
             };
             if line.kind != LineKind::Removed {
                 number = number.saturating_add(1);

@@ -12,7 +12,7 @@ use super::hunks;
 use super::model::DistinctiveLine;
 use super::normalise::fold;
 use super::pairing::GtName;
-use super::prepare::{PreparedLine, raw_text, squeezed_raw};
+use super::prepare::{PreparedLine, squeezed_raw};
 use super::prose::is_prose;
 use super::remarks::Remarks;
 use super::scope::FileScope;
@@ -32,6 +32,8 @@ pub struct LineInfo<'a> {
     /// prose, code before tests.
     first: (u8, usize, u32),
     line: &'a Line,
+    /// The line there is nothing but its comparison text and white space.
+    bare: bool,
     /// The comparison text.
     text: &'a str,
 }
@@ -40,6 +42,15 @@ impl LineInfo<'_> {
     /// The file it stands in first.
     pub fn file(&self) -> usize {
         self.first.1
+    }
+
+    /// The comparison text with comments, where that is another.
+    fn with_comments(&self) -> Option<String> {
+        let whole = || squeezed_raw(self.line);
+        Some(self.bare)
+            .filter(|bare| !bare)
+            .map(|_| whole())
+            .filter(|whole| whole != self.text)
     }
 }
 
@@ -115,22 +126,31 @@ impl<'a> Reference<'a> {
             }
         }
         reference.mark_distinctive(inputs, prepared, notes);
+        reference.count_distinctive();
+        // Windows and blocks are there to look those of a patch up in.
+        if inputs.patch.is_some() {
+            reference.add_windows(inputs.prompt, prepared);
+        }
+        reference
+    }
+
+    /// Adds the windows and change blocks of all files, without the windows that stood there before.
+    fn add_windows(&mut self, prompt: Option<&str>, prepared: &[Vec<Vec<PreparedLine<'_>>>]) {
         for (index, hunks) in prepared.iter().enumerate() {
-            reference.finish_file(index, hunks);
+            self.add_windows_of(index, hunks);
         }
         for hunks in prepared {
             let old_side = hunks
                 .iter()
                 .flatten()
                 .filter(|line| line.kind() != LineKind::Added)
-                .map(|line| line.code.as_str());
-            reference.subtract(old_side);
+                .map(|line| line.code.as_ref());
+            self.subtract(old_side);
         }
-        if let Some(prompt) = inputs.prompt {
+        if let Some(prompt) = prompt {
             let folded: Vec<Cow<'_, str>> = prompt.lines().map(fold).collect();
-            reference.subtract(folded.iter().map(Cow::as_ref));
+            self.subtract(folded.iter().map(Cow::as_ref));
         }
-        reference
     }
 
     /// Takes out the windows of lines that stood there before.
@@ -189,6 +209,7 @@ impl<'a> Reference<'a> {
                     count: 0,
                     first: here,
                     line: line.line,
+                    bare: line.is_bare(),
                     text: &line.text,
                 });
             }
@@ -196,7 +217,7 @@ impl<'a> Reference<'a> {
                 info.hand_written |= scope.hand_written;
                 info.count += u64::from(scope.hand_written);
                 if here < info.first {
-                    (info.first, info.line) = (here, line.line);
+                    (info.first, info.line, info.bare) = (here, line.line, line.is_bare());
                 }
             }
             lines.push(number);
@@ -256,11 +277,8 @@ impl<'a> Reference<'a> {
             }
             asked.push((Cow::Borrowed(info.text), number));
             // The starter is read without knowledge of comments: ask for the line with them, too.
-            if ask {
-                let raw = squeezed_raw(info.line);
-                if raw != info.text {
-                    asked.push((Cow::Owned(raw), number));
-                }
+            if ask && let Some(raw) = info.with_comments() {
+                asked.push((Cow::Owned(raw), number));
             }
         }
         if in_prompt > 0 {
@@ -294,8 +312,21 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Third pass: what depends on the distinctive lines.
-    fn finish_file(&mut self, index: usize, hunks: &[Vec<PreparedLine<'a>>]) {
+    /// Third pass: the distinctive lines of each file.
+    fn count_distinctive(&mut self) {
+        let lines = &self.lines;
+        for file in &mut self.files {
+            let mut distinctive = file.lines.clone();
+            distinctive.retain(|n| lines.get(*n as usize).is_some_and(|info| info.distinctive));
+            distinctive.sort_unstable();
+            distinctive.dedup();
+            file.name.distinctive = distinctive.len() as u64;
+            file.distinctive = distinctive;
+        }
+    }
+
+    /// The windows and change blocks of a file.
+    fn add_windows_of(&mut self, index: usize, hunks: &[Vec<PreparedLine<'_>>]) {
         let mut numbers = self
             .files
             .get(index)
@@ -307,9 +338,7 @@ impl<'a> Reference<'a> {
             .map(|hunk| {
                 let own = |line: &PreparedLine<'_>| {
                     let number = is_added_code(line).then(|| numbers.next()).flatten();
-                    number
-                        .and_then(|number| self.lines.get(*number as usize))
-                        .is_some_and(|info| info.distinctive)
+                    number.is_some_and(|number| self.is_distinctive(*number))
                 };
                 hunk.iter().map(own).collect()
             })
@@ -318,7 +347,7 @@ impl<'a> Reference<'a> {
         let mut blocks = Vec::new();
         for (hunk, own) in hunks.iter().zip(&own) {
             let added = hunk.iter().zip(own).filter(|(line, _)| is_added_code(line));
-            flagged.extend(added.map(|(line, own)| (line.code.as_str(), *own)));
+            flagged.extend(added.map(|(line, own)| (line.code.as_ref(), *own)));
             for block in hunks::blocks(hunk) {
                 if block.added.iter().any(|at| own.get(*at) == Some(&true)) {
                     let fresh = self.blocks.len() as u32;
@@ -329,14 +358,7 @@ impl<'a> Reference<'a> {
         let stream = self.vocabulary.learn(flagged.into_iter());
         let grams = self.grams.add(&stream.tokens);
         let shapes = self.shapes.add(&stream.shapes);
-        let lines = &self.lines;
         if let Some(file) = self.files.get_mut(index) {
-            let mut distinctive = file.lines.clone();
-            distinctive.retain(|n| lines.get(*n as usize).is_some_and(|info| info.distinctive));
-            distinctive.sort_unstable();
-            distinctive.dedup();
-            file.name.distinctive = distinctive.len() as u64;
-            file.distinctive = distinctive;
             (file.grams, file.shapes, file.blocks) = (grams, shapes, blocks);
         }
     }
@@ -368,7 +390,9 @@ impl<'a> Reference<'a> {
                     file,
                     gt_line,
                     squeezed: info.text.to_owned(),
-                    raw: raw_text(info.line).into_owned(),
+                    commented: info
+                        .with_comments()
+                        .filter(|whole| !whole.contains(info.text)),
                     long: is_long(info.text),
                     shared: shared(number),
                     prose: prose.get(file).copied().unwrap_or(false),

@@ -6,7 +6,9 @@
 //! requirement may dictate a message, and what the starter or the prompt holds is left out as
 //! everywhere else.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
+
+use foldhash::HashMap;
 
 use super::distinctive::{LONG_CHARS, PromptText, is_trivial};
 use super::lexer::{QUOTES, TokenKind, tokens};
@@ -35,7 +37,7 @@ const MIN_WORDS: usize = 3;
 /// The remarks of the GT, by what is compared of them.
 #[derive(Debug, Clone, Default)]
 pub struct Remarks {
-    by_key: BTreeMap<String, Remark>,
+    by_key: HashMap<String, Remark>,
 }
 
 impl Remarks {
@@ -98,16 +100,16 @@ impl Remarks {
 
     /// All of them, in the order of the GT, with those in `found` marked as shared.
     pub fn finish(self, found: &HashSet<String>) -> Vec<Remark> {
-        let mut remarks: Vec<Remark> = self
-            .by_key
-            .into_iter()
-            .map(|(key, mut remark)| {
-                remark.shared = found.contains(&key);
-                remark
-            })
-            .collect();
-        remarks.sort_by(|a, b| (a.file, a.gt_line, &a.raw).cmp(&(b.file, b.gt_line, &b.raw)));
-        remarks
+        let mut remarks: Vec<(String, Remark)> = self.by_key.into_iter().collect();
+        // Several messages of one line are told apart by what they say.
+        remarks.sort_unstable_by(|(a_key, a), (b_key, b)| {
+            (a.file, a.gt_line, a_key).cmp(&(b.file, b.gt_line, b_key))
+        });
+        let mark = |(key, remark)| Remark {
+            shared: found.contains::<String>(&key),
+            ..remark
+        };
+        remarks.into_iter().map(mark).collect()
     }
 }
 

@@ -115,6 +115,8 @@ impl Whole {
         out.t12 = self.given(out.t12_ratio);
         out.s23 = self.given(out.s23_ratio);
         out.r6 = self.given(out.r6_ratio);
+        out.multiset = self.given(out.multiset_ratio);
+        out.hunks = self.given(out.hunks_ratio);
         out.copy_score = larger(out.u, out.t12);
         out
     }

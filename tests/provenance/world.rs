@@ -158,9 +158,15 @@ pub fn real_task(data: &Path, id: &str) -> Option<Task> {
     .into_iter()
     .filter_map(|name| Some((name.to_owned(), std::fs::read(eval.join(name)).ok()?)))
     .collect();
+    let mut start = starter_tree(&gt);
+    // A GT of new files alone shows nothing of the repository; an empty one would be no base.
+    start.insert(
+        "starter/notes.txt".into(),
+        b"What was there before.\n".to_vec(),
+    );
     Some(Task {
         id: id.to_owned(),
-        start: starter_tree(&gt),
+        start,
         gt,
         gt_text,
         wrong_gt: None,

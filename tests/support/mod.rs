@@ -40,10 +40,15 @@ pub fn shared(what: &str) -> Option<PathBuf> {
 pub fn starter_tree(patch: &Patch) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut tree = BTreeMap::new();
     for file in &patch.files {
-        if matches!(file.status, FileStatus::Added | FileStatus::Copied) || file.binary {
+        if matches!(file.status, FileStatus::Added | FileStatus::Copied) {
             continue;
         }
         let Some(path) = &file.old_path else { continue };
+        if file.binary {
+            // The patch does not hold what was there, only that something was.
+            tree.insert(PathBuf::from(path.to_string()), b"\0before\n".to_vec());
+            continue;
+        }
         let mut lines: Vec<Vec<u8>> = Vec::new();
         let mut final_newline = true;
         for hunk in &file.hunks {

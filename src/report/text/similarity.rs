@@ -51,6 +51,12 @@ pub(super) fn write(
     {
         writeln!(out, "  {}", for_terminal(chance))?;
     }
+    for sentence in &run.words.alike {
+        writeln!(out, "  {}", for_terminal(sentence))?;
+    }
+    if style.verbose {
+        writeln!(out, "  {}", other_measures(lang, s))?;
+    }
     write_files(s, style, out)
 }
 
@@ -79,6 +85,24 @@ fn identical_files(lang: Lang, s: &Similarity) -> String {
             format!("{all} 个手写文件中 {same} 个一致（{alone}）")
         }
     }
+}
+
+/// The measures that say how a copy was changed.
+fn other_measures(lang: Lang, s: &Similarity) -> String {
+    let measures = [
+        (lang.pick("lines with repeats", "计重复的行"), s.multiset),
+        (lang.pick("lines in runs of six", "六行以上的连续段"), s.r6),
+        (
+            lang.pick("exact change blocks", "完全一致的改动块"),
+            s.hunks,
+        ),
+        (lang.pick("23-token shapes", "23 词元形状"), s.s23),
+    ];
+    let said: Vec<String> = measures
+        .iter()
+        .map(|(name, value)| format!("{name} {}", share(*value)))
+        .collect();
+    said.join(lang.pick(", ", "，"))
 }
 
 fn write_files(s: &Similarity, style: Style, out: &mut dyn Write) -> io::Result<()> {

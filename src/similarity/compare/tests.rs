@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
+use super::super::normalise::squeeze;
 use super::super::prepare::tests::{file, patch};
 use super::super::starter::{BlobStarter, NoStarter};
 use super::*;
@@ -362,7 +363,9 @@ fn what_was_there_before_is_not_counted() {
     assert_eq!(got.similarity.n, 8);
     for gone in [0, 1, 3, 4] {
         assert!(
-            got.lines.iter().all(|line| line.raw != lines[gone]),
+            got.lines
+                .iter()
+                .all(|line| line.squeezed != squeeze(&lines[gone])),
             "{gone}"
         );
     }
@@ -418,7 +421,6 @@ fn distinctive_lines_say_where_they_stand() {
             (1, 3, "sharedlineoftexthere", true, false, false),
         ]
     );
-    assert_eq!(got.lines[1].raw, "int brand_new = 1; // why");
     assert_eq!((got.similarity.n, got.similarity.n16), (3, 2));
 }
 
