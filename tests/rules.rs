@@ -560,6 +560,70 @@ fn the_manual_names_every_key() {
         .collect();
     let missing: Vec<&&str> = keys.iter().filter(|key| !words.contains(key)).collect();
     assert!(missing.is_empty(), "not in docs/rules.md: {missing:?}");
+    // Each of them does something: a file that uses all of them is right, and its tests hold.
+    let file = root.join("tests/rules/every-key.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let used: Vec<&str> = text
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
+    let missing: Vec<&&str> = keys.iter().filter(|key| !used.contains(key)).collect();
+    assert!(
+        missing.is_empty(),
+        "not in tests/rules/every-key.toml: {missing:?}"
+    );
+    let report = RuleSet::check(&[file]).unwrap();
+    assert!(report.ok(), "{}", report.rendered);
+    assert_eq!((report.rules, report.passed), (7, 28));
+}
+
+/// The placeholders, and the values of each list of names, stand in the manual.
+#[test]
+fn the_manual_names_every_value() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manual = std::fs::read_to_string(root.join("docs/rules.md")).unwrap();
+    for (name, _) in trace_audit::rules::template::Fact::ALL {
+        assert!(manual.contains(&format!("`{{{name}}}`")), "{name}");
+    }
+    // What an unknown value is answered with names all that there are.
+    let rule = |line: &str| format!("schema = 1\n[[rule]]\nid = 'x.y'\n{line}\n[[rule.test]]\n");
+    let mut values = 0;
+    for line in [
+        "severity = '?'",
+        "confidence = '?'",
+        "status = '?'",
+        "kind = '?'",
+        "stage = '?'",
+        "cause = '?'",
+        "unit = '?'",
+        "where = { channels = ['?'] }",
+        "where = { actor = '?' }",
+        "where = { side = '?' }",
+        "where = { forbidden = '?' }",
+        "match.any = [{ access = ['?'] }]",
+        "match.any = [{ flow = '?' }]",
+        "match.any = [{ is = ['?'] }]",
+        "match.any = [{ git = { reach = ['?'] } }]",
+        "match.any = [{ git = { prints = ['?'] } }]",
+        "match.any = [{ command = { program = '', repo = '?' } }]",
+        "after = { rules = [], same = '?' }",
+        "allow = [{ reason = '', any = [], scope = '?' }]",
+        "[[rule.test]]\nexpect = '?'",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x.toml");
+        std::fs::write(&file, rule(line)).unwrap();
+        let shown = RuleSet::check(&[file]).unwrap().rendered;
+        let answer = shown.lines().find(|l| l.contains("unknown variant `?`"));
+        let answer = answer.unwrap_or_else(|| panic!("{line}: {shown}"));
+        for value in answer.split('`').skip(3).step_by(2) {
+            // Set by the audit alone.
+            if !matches!(value, "used" | "unexplained-copy" | "harness") {
+                assert!(manual.contains(value), "{line}: {value}");
+                values += 1;
+            }
+        }
+    }
+    assert!(values > 80, "{values}");
 }
 
 /// Commands of tens of kilobytes, of every kind that repeats: what is made of one is bounded by its length.

@@ -133,14 +133,14 @@ fn check(dirs: &[PathBuf], terminal: &Terminal) -> anyhow::Result<u8> {
         if !report.rendered.is_empty() {
             writeln!(out, "{}\n", report.rendered)?;
         }
-        let tests = match report.errors {
-            0 => format!("{} tests passed", report.passed),
-            _ => "the tests were not run".to_owned(),
+        let not_run = match report.not_run {
+            0 => String::new(),
+            not_run => format!(", {not_run} not run"),
         };
         writeln!(
             out,
-            "{} rules: {} errors, {} warnings, {tests}",
-            report.rules, report.errors, report.warnings
+            "{} rules: {} errors, {} warnings, {} tests passed{not_run}",
+            report.rules, report.errors, report.warnings, report.passed
         )?;
         Ok(())
     })?;

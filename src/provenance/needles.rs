@@ -85,7 +85,7 @@ impl Entry {
 /// after the other, if need be with others between them.
 #[derive(Debug, Default)]
 struct Table {
-    /// A power of two of them, at least half of them free; or none.
+    /// A power of two of them, at least a third of them free; or none.
     slots: Vec<Entry>,
     /// Odd, and unknown to whoever writes the lines: nobody can make them collide.
     multiplier: u64,
@@ -96,7 +96,7 @@ struct Table {
 impl Table {
     /// Room for so many entries.
     fn for_entries(count: usize) -> Self {
-        let places = (count.max(1) * 2).next_power_of_two();
+        let places = (count.max(1) * 3 / 2 + 1).next_power_of_two();
         Self {
             slots: vec![Entry::FREE; places],
             multiplier: RandomState::new().hash_one(places) | 1,

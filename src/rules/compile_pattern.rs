@@ -24,18 +24,44 @@ pub(super) enum Position {
     Allow,
 }
 
-/// Compiles patterns; `None` if one has errors, after all were looked at.
+/// Most patterns of one list.
+pub(super) const MAX_PATTERNS: usize = 1_000;
+
+/// Longest text or expression of a pattern, in bytes.
+pub(super) const MAX_TEXT: usize = 64 << 10;
+
+/// The patterns of a list that are right.
+#[derive(Debug, Default)]
+pub(super) struct Compiled {
+    /// Those without mistakes.
+    pub(super) good: Vec<Pattern>,
+    /// Some have mistakes.
+    pub(super) bad: bool,
+}
+
+/// Compiles patterns, all of them.
 pub(super) fn patterns(
     list: Vec<Spanned<PatternSyntax>>,
     position: Position,
     sink: &mut Sink,
-) -> Option<Vec<Pattern>> {
-    let count = list.len();
-    let good: Vec<Pattern> = list
-        .into_iter()
-        .filter_map(|syntax| pattern(syntax, position, sink))
-        .collect();
-    (good.len() == count).then_some(good)
+) -> Compiled {
+    let mut compiled = Compiled::default();
+    for (number, syntax) in list.into_iter().enumerate() {
+        if number == MAX_PATTERNS {
+            sink.error_help(
+                syntax.span(),
+                format!("there are more than {MAX_PATTERNS} patterns in this list"),
+                "write a list of words as one `regex`, or make several rules",
+            );
+            compiled.bad = true;
+            break;
+        }
+        match pattern(syntax, position, sink) {
+            Some(pattern) => compiled.good.push(pattern),
+            None => compiled.bad = true,
+        }
+    }
+    compiled
 }
 
 fn pattern(syntax: Spanned<PatternSyntax>, position: Position, sink: &mut Sink) -> Option<Pattern> {
@@ -105,6 +131,7 @@ fn literal(text: &Spanned<String>, case: bool, sink: &mut Sink) -> Option<Regexp
         sink.error(text.span(), "an empty literal matches everything");
         return None;
     }
+    short(text, sink)?;
     // Escape all but the placeholders.
     let mut source = String::new();
     let mut rest = text.get_ref().as_str();
@@ -117,6 +144,20 @@ fn literal(text: &Spanned<String>, case: bool, sink: &mut Sink) -> Option<Regexp
     Regexp::new(&source, case)
         .map_err(|error| sink.error(text.span(), error.message))
         .ok()
+}
+
+/// A text that is not too long.
+fn short(text: &Spanned<String>, sink: &mut Sink) -> Option<()> {
+    let length = text.get_ref().len();
+    if length > MAX_TEXT {
+        sink.error_help(
+            text.span(),
+            format!("it has {length} bytes, and a text of a pattern has at most {MAX_TEXT}"),
+            "look for the part that tells it from other texts, or use several patterns",
+        );
+        return None;
+    }
+    Some(())
 }
 
 fn next_placeholder(text: &str) -> Option<(&str, Fact, &str)> {
@@ -134,14 +175,27 @@ fn regexp(text: &Spanned<String>, case: bool, sink: &mut Sink) -> Option<Regexp>
     if sink.trusted {
         return Some(Regexp::trusted(text.get_ref().clone(), case));
     }
+    short(text, sink)?;
     let (_, unknown) = template::placeholders(text.get_ref());
-    if let Some(range) = unknown.first() {
+    for range in &unknown {
         let name = text.get_ref().get(range.start + 1..range.end - 1);
         let span = inside(text, range, sink.text);
         unknown_fact(name.unwrap_or_default(), span, sink);
-        return None;
     }
-    match Regexp::new(text.get_ref(), case) {
+    let mut source = text.get_ref().clone();
+    for range in unknown.iter().rev() {
+        source.replace_range(range.clone(), &"x".repeat(range.len()));
+    }
+    match Regexp::new(&source, case) {
+        Ok(_) if !unknown.is_empty() => None,
+        Ok(_) if too_large(&source, case) => {
+            sink.error_help(
+                text.span(),
+                "compiled it is so large that it could not be used",
+                "use smaller bounds, ASCII classes such as `(?-u:\\w)`, or several patterns",
+            );
+            None
+        }
         Ok(regexp) => Some(regexp),
         Err(RegexpError { message, span }) => {
             let span = inside(text, &span, sink.text);
@@ -149,6 +203,13 @@ fn regexp(text: &Spanned<String>, case: bool, sink: &mut Sink) -> Option<Regexp>
             None
         }
     }
+}
+
+/// True if the expression is right and yet cannot be compiled: it would never match anything.
+fn too_large(source: &str, case: bool) -> bool {
+    // Only repetitions, classes of Unicode and sheer length make an expression large.
+    let may = source.contains('{') || !source.is_ascii() || source.len() > 1_000;
+    may && Regexp::new(&template::neutral(source), case).is_ok_and(|regexp| !regexp.compiles())
 }
 
 /// The place in the file of a range in a string. A basic string with escapes is pointed at as a
@@ -181,13 +242,20 @@ fn inside(value: &Spanned<String>, range: &Range<usize>, file: &str) -> Range<us
 }
 
 /// Compiles a word, a glob or an expression between slashes.
-pub(super) fn word(text: &Spanned<String>, sink: &mut Sink) -> Option<WordPattern> {
+fn word(text: &Spanned<String>, sink: &mut Sink) -> Option<WordPattern> {
     if sink.trusted {
         return Some(WordPattern::trusted(text.get_ref()));
     }
+    short(text, sink)?;
     WordPattern::new(text.get_ref())
         .map_err(|error| sink.error(text.span(), format!("invalid regex: {}", error.message)))
         .ok()
+}
+
+/// Compiles words; `None` if one has mistakes, after all were looked at.
+pub(super) fn words(list: &[Spanned<String>], sink: &mut Sink) -> Option<Vec<WordPattern>> {
+    let words: Vec<Option<WordPattern>> = list.iter().map(|w| word(w, sink)).collect();
+    words.into_iter().collect()
 }
 
 fn command(syntax: &CommandSyntax, sink: &mut Sink) -> Option<CommandPattern> {
@@ -196,13 +264,13 @@ fn command(syntax: &CommandSyntax, sink: &mut Sink) -> Option<CommandPattern> {
     let programs: Vec<Spanned<String>> = names
         .map(|p| Spanned::new(span.clone(), p.clone()))
         .collect();
-    let mut words = |list: &[Spanned<String>]| -> Option<Vec<WordPattern>> {
-        list.iter().map(|w| word(w, sink)).collect()
-    };
+    let mut words = |list: &[Spanned<String>]| words(list, sink);
+    let (program, args) = (words(&programs), words(&syntax.args));
+    let without = words(&syntax.without);
     Some(CommandPattern {
-        program: words(&programs)?,
-        args: words(&syntax.args)?,
-        without: words(&syntax.without)?,
+        program: program?,
+        args: args?,
+        without: without?,
         repo: syntax.repo,
     })
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level as Title, Renderer, Snippet};
 
+use super::gather::Doubts;
 use super::text::{ceil, floor};
 use crate::Error;
 use crate::report::escape::for_terminal;
@@ -22,6 +23,8 @@ pub struct SourceFile {
     /// The file is built in: the tests of this project have checked it, so its tests and the
     /// expressions that are not needed to find candidates are skipped when it is loaded.
     pub trusted: bool,
+    /// Nothing is known of what stands in it: it could not be read, or is too large.
+    pub(super) unread: bool,
 }
 
 impl SourceFile {
@@ -31,6 +34,7 @@ impl SourceFile {
             name: name.into(),
             text: text.into(),
             trusted: false,
+            unread: false,
         }
     }
 }
@@ -68,6 +72,8 @@ pub struct Sink<'d> {
     pub text: &'d str,
     /// See [`SourceFile::trusted`].
     pub trusted: bool,
+    /// What is not known of the entry that is being looked at: what only follows from it is not noted.
+    pub(super) doubts: Doubts,
     all: &'d mut Vec<Diagnostic>,
 }
 
@@ -78,6 +84,7 @@ impl<'d> Sink<'d> {
             file: number,
             text: &file.text,
             trusted: file.trusted,
+            doubts: Doubts::default(),
             all,
         }
     }
@@ -87,15 +94,26 @@ impl<'d> Sink<'d> {
         self.all.len()
     }
 
+    /// True if more was noted than is shown: it is not worth while to look for advice.
+    pub(super) fn full(&self) -> bool {
+        self.all.len() > MAX_SHOWN
+    }
+
+    fn note(&mut self, level: Level, span: Range<usize>, message: String, help: Option<String>) {
+        if !self.doubts.explain(&span, self.text) {
+            self.all.push(Diagnostic {
+                level,
+                file: self.file,
+                span,
+                message,
+                help,
+            });
+        }
+    }
+
     /// Notes an error.
     pub fn error(&mut self, span: Range<usize>, message: impl Into<String>) {
-        self.all.push(Diagnostic {
-            level: Level::Error,
-            file: self.file,
-            span,
-            message: message.into(),
-            help: None,
-        });
+        self.note(Level::Error, span, message.into(), None);
     }
 
     /// Notes what a lint found; the message ends with its name.
@@ -106,13 +124,8 @@ impl<'d> Sink<'d> {
         message: impl std::fmt::Display,
         help: impl Into<String>,
     ) {
-        self.all.push(Diagnostic {
-            level: Level::Warning,
-            file: self.file,
-            span,
-            message: format!("{message} [{lint}]"),
-            help: Some(help.into()),
-        });
+        let message = format!("{message} [{lint}]");
+        self.note(Level::Warning, span, message, Some(help.into()));
     }
 
     /// Notes an error with advice.
@@ -122,27 +135,50 @@ impl<'d> Sink<'d> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.all.push(Diagnostic {
-            level: Level::Error,
-            file: self.file,
-            span,
-            message: message.into(),
-            help: Some(help.into()),
-        });
+        self.note(Level::Error, span, message.into(), Some(help.into()));
     }
 
     /// Notes an error of the TOML reader.
     pub fn toml(&mut self, error: &toml::de::Error, whole: Range<usize>) {
-        let message = error.message().replace('\n', ", ");
-        let help = suggestion(&message);
+        let message = in_words(error.message());
+        let span = error.span().unwrap_or(whole);
+        let brackets = message.starts_with("invalid type: table, expected a list")
+            && self
+                .text
+                .get(span.clone())
+                .is_some_and(|t| t.starts_with('['));
+        let help = if brackets {
+            Some("write [[double brackets]]: there can be several".to_owned())
+        } else {
+            suggestion(&message)
+        };
         self.all.push(Diagnostic {
             level: Level::Error,
             file: self.file,
-            span: error.span().unwrap_or(whole),
+            span,
             message,
             help,
         });
     }
+}
+
+/// A message of the TOML reader in the words of TOML.
+fn in_words(message: &str) -> String {
+    let mut message = message.replace('\n', ", ");
+    for (theirs, ours) in [
+        ("invalid type: map", "invalid type: table"),
+        ("invalid type: sequence", "invalid type: list"),
+        ("expected a sequence", "expected a list"),
+        ("expected u32", "expected a whole number from 0 on"),
+        ("expected u64", "expected a whole number from 0 on"),
+        ("expected i32", "expected a whole number"),
+        ("expected a boolean", "expected true or false"),
+    ] {
+        if message.starts_with("invalid") {
+            message = message.replacen(theirs, ours, 1);
+        }
+    }
+    message
 }
 
 /// The errors as one library error, or nothing if there are none.
@@ -155,30 +191,89 @@ pub fn check(diagnostics: &[Diagnostic], files: &[SourceFile]) -> Result<(), Err
     }
     Err(Error::BadRules {
         rendered: render(diagnostics, files),
-        errors: diagnostics.len(),
+        errors: sorted(diagnostics).len(),
     })
 }
 
-/// All diagnostics as text without colours, in the order of the files.
+/// Most diagnostics that are shown; the others are counted.
+const MAX_SHOWN: usize = 1_000;
+
+/// Most of a line that is shown, in bytes, on each side of the place.
+const MAX_AROUND: usize = 2_000;
+
+/// All diagnostics as text without colours, by file and place. One that is there twice is shown once.
 pub fn render(diagnostics: &[Diagnostic], files: &[SourceFile]) -> String {
+    let sorted = sorted(diagnostics);
+    let mut shown = sorted.clone();
+    if shown.len() > MAX_SHOWN {
+        // Errors first: they keep the files from being used.
+        shown.sort_by_key(|d| d.level != Level::Error);
+        shown.truncate(MAX_SHOWN);
+        shown.sort_by_key(|d| (d.file, d.span.start, d.span.end));
+    }
+    let shown = shown.iter();
+    let mut parts: Vec<String> = shown.map(|d| render_one(d, files)).collect();
+    if sorted.len() > MAX_SHOWN {
+        let more = sorted.len() - MAX_SHOWN;
+        parts.push(format!(
+            "… and {more} more. Mend these {MAX_SHOWN}, then check again."
+        ));
+    }
+    parts.join("\n\n")
+}
+
+/// By file and place, each once.
+pub fn sorted(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
     let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
     sorted.sort_by_key(|d| (d.file, d.span.start, d.span.end));
-    let parts: Vec<String> = sorted.iter().map(|d| render_one(d, files)).collect();
-    parts.join("\n\n")
+    sorted.dedup();
+    sorted
+}
+
+/// `file:line` of an offset; of a built-in file, whose offsets mean nothing, its name.
+pub fn place(files: &[SourceFile], file: usize, offset: usize) -> String {
+    let Some(file) = files.get(file) else {
+        return String::new();
+    };
+    match file.trusted {
+        true => file.name.clone(),
+        false => format!("{}:{}", file.name, line_of(&file.text, offset)),
+    }
+}
+
+/// The number of the line that holds an offset, from 1.
+fn line_of(text: &str, offset: usize) -> usize {
+    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
+    1 + memchr::memchr_iter(b'\n', before).count()
 }
 
 fn render_one(diagnostic: &Diagnostic, files: &[SourceFile]) -> String {
     let Some(file) = files.get(diagnostic.file) else {
         return format!("error: {}", diagnostic.message);
     };
-    let start = floor(&file.text, diagnostic.span.start);
-    let end = ceil(&file.text, diagnostic.span.end).max(start);
+    let text = file.text.as_ref();
+    let start = floor(text, diagnostic.span.start);
+    let end = ceil(text, diagnostic.span.end).max(start);
     // Point at the first line of a long span only.
-    let line = file.text.get(start..end).and_then(|s| s.find('\n'));
-    let end = line.map_or(end, |length| start + length);
-    let snippet = Snippet::source(file.text.as_ref())
+    let first = text.get(start..end).and_then(|s| s.find('\n'));
+    let end = first.map_or(end, |length| start + length);
+    // Of a file only the line is looked at, and of a long line only what is near: a file can have many mistakes.
+    let line_start = text
+        .get(..start)
+        .and_then(|s| s.rfind('\n'))
+        .map_or(0, |at| at + 1);
+    let line_end = text
+        .get(end..)
+        .and_then(|s| s.find('\n'))
+        .map_or(text.len(), |at| end + at);
+    let from = floor(text, start.saturating_sub(MAX_AROUND)).max(line_start);
+    let to = floor(text, start + MAX_AROUND).min(line_end).max(start);
+    let end = end.min(to);
+    let line = line_of(text, start);
+    let snippet = Snippet::source(text.get(from..to).unwrap_or_default())
+        .line_start(line)
         .path(file.name.as_str())
-        .annotation(AnnotationKind::Primary.span(start..end));
+        .annotation(AnnotationKind::Primary.span(start - from..end - from));
     let level = match diagnostic.level {
         Level::Error => Title::ERROR,
         Level::Warning => Title::WARNING,
@@ -190,7 +285,12 @@ fn render_one(diagnostic: &Diagnostic, files: &[SourceFile]) -> String {
         group = group.element(Title::HELP.message(help.as_str()));
     }
     // The file may come from anybody: what it holds must not drive the terminal that shows it.
-    let shown = Renderer::plain().render(&[group]);
+    let mut shown = Renderer::plain().render(&[group]);
+    if from > line_start {
+        let column = |from: usize| text.get(from..start).map_or(1, |s| s.chars().count() + 1);
+        let place = |column: usize| format!("{}:{line}:{column}", file.name);
+        shown = shown.replacen(&place(column(from)), &place(column(line_start)), 1);
+    }
     let lines: Vec<Cow<str>> = shown.split('\n').map(for_terminal).collect();
     lines.join("\n")
 }

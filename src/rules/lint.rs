@@ -8,10 +8,13 @@ use std::collections::BTreeSet;
 use regex_syntax::hir::{Class, Hir, HirKind};
 use toml::Spanned;
 
-use super::diagnostic::Sink;
+use super::compile;
+use super::compile_pattern::{MAX_PATTERNS, MAX_TEXT};
+use super::diagnostic::{Sink, nearest};
 use super::finding::Kind;
+use super::glob::RuleGlob;
 use super::pattern::regexp::Regexp;
-use super::schema::{Expect, OverrideSyntax, PatternSyntax, RuleSyntax};
+use super::schema::{Expect, PatternSyntax, RuleSyntax};
 use super::template;
 use super::text::fold::plain;
 
@@ -25,7 +28,7 @@ const WIDE: u32 = 1_000;
 const NEARLY_ANY: usize = 100;
 
 /// Lints one rule. `families` are those of the built-in rules, empty for a built-in rule.
-pub(super) fn rule(syntax: &RuleSyntax, families: &BTreeSet<&str>, sink: &mut Sink) {
+pub(super) fn rule<'s>(syntax: &'s RuleSyntax, families: &BTreeSet<&str>, sink: &mut Sink) {
     let id = syntax.id.get_ref();
     let family = id.split('.').next().unwrap_or_default();
     if families.contains(family) {
@@ -38,25 +41,34 @@ pub(super) fn rule(syntax: &RuleSyntax, families: &BTreeSet<&str>, sink: &mut Si
     }
     tests(syntax, sink);
     let matching = syntax.r#match.get_ref();
-    for pattern in matching.any.iter().chain(&matching.all) {
-        literal(pattern, &matching.none, sink);
-    }
-    redundant(&matching.any, sink);
-    let outcome = &syntax.outcome;
-    let allowed = syntax.allow.iter().flat_map(|allow| &allow.any);
-    for pattern in matching
-        .any
+    // What is behind the most patterns of a list is an error, and not looked at.
+    let first = |list: &'s [Spanned<PatternSyntax>]| list.get(..MAX_PATTERNS).unwrap_or(list);
+    let excluded: Vec<Excluded> = first(&matching.none)
         .iter()
-        .chain(&matching.all)
-        .chain(&matching.none)
-        .chain(&matching.none_in_clause)
-        .chain(&matching.none_before)
-        .chain(&outcome.success)
-        .chain(&outcome.staged)
-        .chain(&outcome.exposed)
-        .chain(&outcome.blocked)
-        .chain(&outcome.innocent)
+        .filter_map(Excluded::new)
+        .collect();
+    for pattern in first(&matching.any).iter().chain(first(&matching.all)) {
+        literal(pattern, &excluded, sink);
+    }
+    redundant(first(&matching.any), sink);
+    let outcome = &syntax.outcome;
+    let lists = [
+        &matching.any,
+        &matching.all,
+        &matching.none,
+        &matching.none_in_clause,
+        &matching.none_before,
+        &outcome.success,
+        &outcome.staged,
+        &outcome.exposed,
+        &outcome.blocked,
+        &outcome.innocent,
+    ];
+    let allowed = syntax.allow.iter().map(|allow| &allow.any);
+    for pattern in lists
+        .into_iter()
         .chain(allowed)
+        .flat_map(|list| first(list))
     {
         expression(pattern, sink);
     }
@@ -68,20 +80,40 @@ pub(super) fn rule(syntax: &RuleSyntax, families: &BTreeSet<&str>, sink: &mut Si
     };
     // Marks look at added lines only, and those are few.
     let few = *syntax.kind.get_ref() == Kind::Mark;
-    if !few && !matching.all.iter().any(finds_candidates) {
+    let sure = !sink.doubts.about(&["kind", "match", "any", "all"]);
+    // On texts it is an error.
+    if sure && !few && !compile::reads_texts(syntax) && !matching.all.iter().any(finds_candidates) {
         leading.iter().for_each(|pattern| slow(pattern, sink));
     }
 }
 
-/// Lints one override.
-pub(super) fn overriding(syntax: &OverrideSyntax, sink: &mut Sink) {
-    if syntax.replace.is_none() && syntax.append.is_none() && syntax.enabled != Some(false) {
-        sink.warn(
-            syntax.id.span(),
-            "empty-override",
-            "the override changes nothing",
-            "add `replace`, `append`, or `enabled = false` with a `reason`",
-        );
+/// Lints the globs over ids of other rules.
+pub(super) fn names(syntax: &RuleSyntax, ids: &[&str], sink: &mut Sink) {
+    let matching = syntax.r#match.get_ref();
+    let patterns = matching
+        .any
+        .iter()
+        .chain(&matching.all)
+        .chain(&matching.none);
+    let from = patterns.flat_map(|pattern| &pattern.get_ref().from);
+    let after = syntax.after.iter().flat_map(|after| &after.rules);
+    for glob in from.chain(after) {
+        let source = glob.get_ref();
+        let Ok(compiled) = RuleGlob::new(source) else {
+            continue;
+        };
+        if !ids.iter().any(|id| compiled.is_match(id)) {
+            let near = nearest(source, ids.iter().copied());
+            sink.warn(
+                glob.span(),
+                "unknown-rule",
+                format!("no rule is called `{source}`, so this never holds"),
+                near.map_or_else(
+                    || "`trace-audit rules list` shows all ids".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                ),
+            );
+        }
     }
 }
 
@@ -94,7 +126,7 @@ fn tests(syntax: &RuleSyntax, sink: &mut Sink) {
             .count()
     };
     let (matching, clean) = (count(false), count(true));
-    if matching == 0 || clean == 0 {
+    if (matching == 0 || clean == 0) && !sink.doubts.about(&["test"]) {
         sink.warn(
             syntax.id.span(),
             "untested",
@@ -117,7 +149,7 @@ fn tests(syntax: &RuleSyntax, sink: &mut Sink) {
 }
 
 /// A literal that can never decide anything.
-fn literal(pattern: &Spanned<PatternSyntax>, none: &[Spanned<PatternSyntax>], sink: &mut Sink) {
+fn literal(pattern: &Spanned<PatternSyntax>, none: &[Excluded], sink: &mut Sink) {
     let Some(literal) = &pattern.get_ref().literal else {
         return;
     };
@@ -131,7 +163,8 @@ fn literal(pattern: &Spanned<PatternSyntax>, none: &[Spanned<PatternSyntax>], si
             format!("write `{folded}`"),
         );
     }
-    if template::placeholders(text).0.is_empty() && none.iter().any(|p| rules_out(p, text)) {
+    if template::placeholders(text).0.is_empty() && none.iter().any(|excluded| excluded.holds(text))
+    {
         sink.warn(
             literal.span(),
             "unreachable-literal",
@@ -141,20 +174,36 @@ fn literal(pattern: &Spanned<PatternSyntax>, none: &[Spanned<PatternSyntax>], si
     }
 }
 
-fn rules_out(pattern: &Spanned<PatternSyntax>, text: &str) -> bool {
-    let syntax = pattern.get_ref();
-    let lower = text.to_lowercase();
-    if let Some(literal) = &syntax.literal {
-        return lower.contains(&literal.get_ref().to_lowercase());
+/// What a pattern of `none` rules out.
+enum Excluded {
+    /// Texts that hold a literal, lower case.
+    Literal(String),
+    /// Texts in which an expression matches.
+    Expression(Box<Regexp>),
+}
+
+impl Excluded {
+    fn new(pattern: &Spanned<PatternSyntax>) -> Option<Self> {
+        let syntax = pattern.get_ref();
+        if let Some(literal) = &syntax.literal {
+            return Some(Self::Literal(literal.get_ref().to_lowercase()));
+        }
+        let source = syntax.regex.as_ref().map(Spanned::get_ref)?;
+        // An anchored expression may match the literal alone and not the text around it.
+        let alone = source.contains(['^', '$']) || source.contains(r"\A") || source.contains(r"\z");
+        if alone || !template::placeholders(source).0.is_empty() {
+            return None;
+        }
+        let regexp = Regexp::new(source, syntax.case_sensitive).ok()?;
+        Some(Self::Expression(Box::new(regexp)))
     }
-    let Some(source) = syntax.regex.as_ref().map(Spanned::get_ref) else {
-        return false;
-    };
-    // An anchored expression may match the literal alone and not the text around it.
-    let alone = source.contains(['^', '$']) || source.contains(r"\A") || source.contains(r"\z");
-    !alone
-        && template::placeholders(source).0.is_empty()
-        && Regexp::new(source, syntax.case_sensitive).is_ok_and(|r| r.is_match(text))
+
+    fn holds(&self, text: &str) -> bool {
+        match self {
+            Self::Literal(literal) => text.to_lowercase().contains(literal.as_str()),
+            Self::Expression(regexp) => regexp.is_match_short(text),
+        }
+    }
 }
 
 /// A literal of `any` that holds another one is never needed.
@@ -189,7 +238,7 @@ fn source(pattern: &PatternSyntax) -> Option<&Spanned<String>> {
 }
 
 fn expression(pattern: &Spanned<PatternSyntax>, sink: &mut Sink) {
-    let Some(source) = source(pattern.get_ref()) else {
+    let Some(source) = source(pattern.get_ref()).filter(|s| s.get_ref().len() <= MAX_TEXT) else {
         return;
     };
     let neutral = template::neutral(source.get_ref());
@@ -212,7 +261,9 @@ fn expression(pattern: &Spanned<PatternSyntax>, sink: &mut Sink) {
         .case_insensitive(true)
         .size_limit(LARGE)
         .build();
-    if built.is_err() {
+    // What cannot be used at all is an error.
+    let usable = || Regexp::new(&neutral, false).is_ok_and(|regexp| regexp.compiles());
+    if built.is_err() && usable() {
         sink.warn(
             source.span(),
             "large-regex",

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::{Cause, Confidence, Kind, Severity, Stage};
 use super::glob::RuleGlob;
-use super::pattern::Pattern;
 use super::pattern::command::WordPattern;
+use super::pattern::{Pattern, PatternKind};
 use super::schema::{ActorSyntax, Expect, TestSyntax};
 use super::template::{Fact, Facts};
 use crate::experiment::task_facts::{Forbidden, TaskFacts};
@@ -377,6 +377,20 @@ impl Rule {
     /// Structured patterns (`command`, `git`, `flow`) have no such form and are left out.
     pub fn regexes(&self) -> impl Iterator<Item = &str> {
         self.body.hitting().filter_map(Pattern::regex_source)
+    }
+
+    /// Globs over the ids of other rules on which it depends what this one hits. A use of what *any* rule saved
+    /// names none.
+    pub(super) fn names(&self) -> Vec<&RuleGlob> {
+        let flows = self
+            .body
+            .patterns()
+            .filter_map(|pattern| match &pattern.kind {
+                PatternKind::Flow(_, from) => Some(from),
+                _ => None,
+            });
+        let after = self.after.iter().map(|after| &after.rules);
+        flows.chain(after).flatten().collect()
     }
 
     /// True if the rule is the same for all tasks.

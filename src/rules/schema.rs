@@ -20,7 +20,7 @@ pub const SCHEMA_VERSION: i64 = 1;
 
 /// The `[pack]` table.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { id = \"ours\" }")]
 pub struct PackSyntax {
     /// Name of the pack.
     pub id: String,
@@ -34,13 +34,13 @@ pub struct PackSyntax {
     #[serde(default)]
     pub description: String,
     /// Facts that the tests of this file use when they give none.
-    #[serde(default)]
+    #[serde(default, with = "FactsSyntax")]
     pub test_facts: TaskFacts,
 }
 
 /// One `[[rule]]`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `id`, `title`, …")]
 pub struct RuleSyntax {
     /// `family.name`.
     pub id: Spanned<String>,
@@ -110,7 +110,10 @@ fn one() -> u32 {
 
 /// `[rule.where]`: the cheap filter. A missing key filters nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { channels = [\"command\"] }"
+)]
 pub struct WhereSyntax {
     /// Channels; the default depends on the kind.
     pub channels: Option<Spanned<Vec<Channel>>>,
@@ -146,7 +149,7 @@ pub enum ActorSyntax {
 
 /// `[rule.match]`: `any` (or), `all` (and), `none` (not).
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `any`, `all` or `none`")]
 pub struct MatchSyntax {
     /// At least one of these.
     #[serde(default)]
@@ -167,7 +170,10 @@ pub struct MatchSyntax {
 
 /// One pattern: exactly one of `literal`, `regex`, `command`, `git`, `fetch`, `file`, `flow`, `is`.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a pattern such as { literal = \"…\" }"
+)]
 pub struct PatternSyntax {
     /// A text.
     pub literal: Option<Spanned<String>>,
@@ -201,7 +207,10 @@ pub struct PatternSyntax {
 
 /// `command = { program = …, args = … }`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { program = \"gh\" }"
+)]
 pub struct CommandSyntax {
     /// Globs over the program name; one is enough.
     pub program: Spanned<OneOrMany>,
@@ -262,7 +271,10 @@ impl<'de> Deserialize<'de> for OneOrMany {
 
 /// `git = { verb = …, reach = …, prints = … }`; a missing key filters nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { verb = [\"show\"] }"
+)]
 pub struct GitSyntax {
     /// Sub-commands.
     #[serde(default)]
@@ -281,7 +293,10 @@ pub struct GitSyntax {
 
 /// `[rule.after]`: an earlier hit without which this rule does not hit.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { rules = [\"forge.*\"] }"
+)]
 pub struct AfterSyntax {
     /// Globs over the ids of the rules that hit before; one is enough.
     pub rules: Vec<Spanned<String>>,
@@ -295,7 +310,10 @@ pub struct AfterSyntax {
 
 /// `[rule.outcome]`.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table such as { success = [{ is = [\"diff\"] }] }"
+)]
 pub struct OutcomeSyntax {
     /// The result proves `stage`. Empty: any content does.
     #[serde(default)]
@@ -322,7 +340,7 @@ pub struct OutcomeSyntax {
 
 /// One `[[rule.allow]]`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `reason` and `any`")]
 pub struct AllowSyntax {
     /// Why it is no hit; printed with the waived finding.
     pub reason: Spanned<String>,
@@ -335,7 +353,10 @@ pub struct AllowSyntax {
 
 /// One `[[rule.test]]`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table with `name`, `event` and `expect`"
+)]
 pub struct TestSyntax {
     /// What the case shows.
     pub name: String,
@@ -345,11 +366,43 @@ pub struct TestSyntax {
     #[serde(default)]
     pub events: Vec<TestEventSyntax>,
     /// Facts of the task; the pack's `test_facts` if missing.
+    #[serde(default, deserialize_with = "facts")]
     pub facts: Option<TaskFacts>,
     /// What the user asked.
     pub prompt: Option<String>,
     /// What must come out.
     pub expect: Spanned<Expect>,
+}
+
+/// Task facts in a rule file. Other than in a table of facts, whose other columns are none of our business, a key that is
+/// no fact is an error here.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(
+    remote = "TaskFacts",
+    default,
+    deny_unknown_fields,
+    expecting = "task facts such as { pull_request = \"4711\" }"
+)]
+struct FactsSyntax {
+    task: Option<String>,
+    upstream: Option<String>,
+    pull_request: Option<String>,
+    issue: Option<String>,
+    base_commit: Option<String>,
+    base_version: Option<String>,
+    base_date: Option<String>,
+    gt_commit: Option<String>,
+    gt_subject: Option<String>,
+    gt_authors: Option<String>,
+    merged: Option<String>,
+    package: Option<String>,
+    requirement: Option<String>,
+    forbidden: Forbidden,
+    allowed: Option<String>,
+}
+
+fn facts<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<TaskFacts>, D::Error> {
+    FactsSyntax::deserialize(deserializer).map(Some)
 }
 
 /// What a test expects of its rule.
@@ -382,7 +435,10 @@ pub enum Expect {
 
 /// An event of a test, with its result if it is a call.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an event such as { text = \"git log\" }"
+)]
 pub struct TestEventSyntax {
     /// Channel; `command` if missing.
     #[serde(default = "command")]
@@ -413,7 +469,7 @@ fn command() -> Channel {
 
 /// One `[[override]]`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with the `id` of a rule")]
 pub struct OverrideSyntax {
     /// The rule to change.
     pub id: Spanned<String>,
@@ -429,7 +485,7 @@ pub struct OverrideSyntax {
 
 /// `replace = { … }`.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with the keys to replace")]
 pub struct ReplaceSyntax {
     /// See [`RuleSyntax`].
     pub title: Option<String>,
@@ -461,7 +517,7 @@ pub struct ReplaceSyntax {
 
 /// `append = { … }`.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with the entries to add")]
 pub struct AppendSyntax {
     /// See [`RuleSyntax`].
     #[serde(default)]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use super::finding::{Finding, Kind, Stage};
-use super::layers::RuleSet;
 use super::rule::{Rule, RuleTest};
 use super::schema::{Expect, TestEventSyntax};
+use super::set::RuleSet;
 use crate::trace::event::{
     Actor, CallRef, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
 };
@@ -33,6 +33,8 @@ pub struct Failure {
 /// Result of all cases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SelfTestReport {
+    /// Cases that were run.
+    pub run: usize,
     /// Cases that hold.
     pub passed: usize,
     /// Cases that do not.
@@ -43,6 +45,8 @@ pub struct SelfTestReport {
     pub closed: Vec<Failure>,
     /// Rules with the reasons of allow entries that a case showed at work.
     pub waived: BTreeSet<(String, String)>,
+    /// Rules of which each wanted case was run.
+    pub complete: BTreeSet<String>,
     /// Rules without a case that matches or without one that does not.
     pub untested: Vec<String>,
 }
@@ -72,20 +76,25 @@ impl RuleSet {
                 return report;
             }
         };
-        full.run_tests(|_| true)
+        full.run_tests(|_, _| true)
     }
 
     /// Runs the wanted cases of every rule that is not switched off. The set must have been loaded in
     /// full.
-    pub(super) fn run_tests(&self, wanted: impl Fn(&RuleTest) -> bool) -> SelfTestReport {
+    pub(super) fn run_tests(&self, wanted: impl Fn(&Rule, &RuleTest) -> bool) -> SelfTestReport {
         let mut report = SelfTestReport::default();
         for rule in self.rules().iter().filter(|r| r.disabled.is_none()) {
             let expects = |wanted| rule.tests.iter().any(|t| t.is_positive() == wanted);
             if !expects(true) || !expects(false) {
                 report.untested.push(rule.id.clone());
             }
-            for test in rule.tests.iter().filter(|t| wanted(t)) {
+            let before = report.run;
+            for test in rule.tests.iter().filter(|test| wanted(rule, test)) {
+                report.run += 1;
                 self.run_case(rule, test, &mut report);
+            }
+            if report.run > before || rule.tests.is_empty() {
+                report.complete.insert(rule.id.clone());
             }
         }
         report

@@ -94,7 +94,12 @@ pub(crate) enum Kind {
     /// `case word in pattern) body;; … esac`.
     Case { word: RawWord, arms: Vec<Script> },
     /// `name() body`.
-    Function { name: String, body: Rc<Command> },
+    Function {
+        name: String,
+        body: Rc<Command>,
+        /// Nodes of the body.
+        nodes: usize,
+    },
     /// `(( … ))`: only the substitutions in it matter.
     Arithmetic(RawWord),
     /// `[[ … ]]`, as the words between the brackets.

@@ -167,6 +167,7 @@ impl Evaluator {
         if !self.charge(COMMAND_COST) {
             return None;
         }
+        self.functions.started(&call);
         let program = call.program();
         if let Some(Printed(output)) = shells::run(self, &call) {
             return output;
@@ -253,20 +254,8 @@ impl Evaluator {
         args: Vec<Word>,
         origin: Origin,
     ) {
-        let words = args.iter().map(|word| word.text.len() + 1);
-        let env = call
-            .env
-            .iter()
-            .map(|(name, value)| name.len() + value.text.len());
-        let redirects = call.redirects.iter().map(|r| r.target.text.len() + 1);
-        let directory = call.directory.name().map_or(0, str::len);
-        let heredoc = call.heredoc.as_ref().map_or(0, String::len);
-        let cost: usize = words.sum::<usize>()
-            + env.sum::<usize>()
-            + redirects.sum::<usize>()
-            + directory
-            + heredoc;
-        if !self.charge(cost + program.len()) {
+        let (cost, room) = size_of_noted(call, program, &args);
+        if !self.charge(cost) || !self.make_room(room) {
             return;
         }
         self.emitted += 1;
@@ -287,6 +276,33 @@ impl Evaluator {
             offset: call.offset,
         });
     }
+}
+
+/// The bytes of the texts that are noted of a call, and the memory that they take with all around
+/// them.
+fn size_of_noted(call: &Call<'_>, program: &str, args: &[Word]) -> (usize, usize) {
+    /// What the allocator takes for a short text.
+    const SHORTEST: usize = 32;
+    let words = args.iter().map(|word| word.text.len() + 1);
+    let env = call
+        .env
+        .iter()
+        .map(|(name, value)| name.len() + value.text.len());
+    let redirects = call.redirects.iter().map(|r| r.target.text.len() + 1);
+    let directory = call.directory.name().map_or(0, str::len);
+    let heredoc = call.heredoc.as_ref().map_or(0, String::len);
+    let text: usize = words.sum::<usize>()
+        + env.sum::<usize>()
+        + redirects.sum::<usize>()
+        + directory
+        + heredoc
+        + program.len();
+    let around = size_of::<Invocation>()
+        + SHORTEST
+        + args.len() * (size_of::<Word>() + SHORTEST)
+        + call.env.len() * (size_of::<(String, Word)>() + 2 * SHORTEST)
+        + call.redirects.len() * (size_of::<Redirect>() + 2 * SHORTEST);
+    (text, text.saturating_add(around))
 }
 
 /// The command behind a program that is not known (`chronic2 git show X`): offered as well,

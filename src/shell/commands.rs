@@ -32,7 +32,8 @@ impl Evaluator {
             }
         }
         if argv.is_empty() && !simple.words.is_empty() {
-            // `$EMPTY` alone: nothing to run.
+            // `$EMPTY` alone: nothing to run, if it is empty on every way to here.
+            self.functions.reach();
             return Some(Known::empty());
         }
         let argv = if argv.is_empty() {

@@ -230,10 +230,12 @@ impl Parser<'_> {
 
     pub(super) fn function(&mut self, name: String) -> Kind {
         self.skip_lines();
+        let before = self.nodes;
         match self.command() {
             Some(body) => Kind::Function {
                 name,
                 body: Rc::new(body),
+                nodes: self.nodes - before,
             },
             None => {
                 self.incomplete = true;

@@ -11,11 +11,13 @@ use std::rc::Rc;
 
 use super::ast::{Command, Item, Kind, RawWord, Script};
 use super::cursor::Base;
+use super::functions::Functions;
 use super::limits::{
-    Budget, FIELD_COST, MAX_DECODED, MAX_GROUP_REDIRECTS, MAX_LOOP_ROUNDS, MAX_NESTING, STEP_COST,
+    BASE_BUDGET, BASE_ROOM, BUDGET_PER_BYTE, Budget, FIELD_COST, MAX_DECODED, MAX_GROUP_REDIRECTS,
+    MAX_LOOP_ROUNDS, MAX_NESTING, NODE_SIZE, ROOM_PER_BYTE, STEP_COST,
 };
 use super::model::{Invocation, Join, Origin, Redirect};
-use super::parser::{Dialect, parse_text};
+use super::parser::{Dialect, Parser};
 use super::scope::{Field, Known, Scope};
 
 /// What a list inherits from where it stands.
@@ -75,10 +77,38 @@ pub(crate) struct Redirected {
     pub(crate) output: Option<(Field, bool)>,
 }
 
+/// How far a list was evaluated.
+#[derive(Debug)]
+struct List {
+    /// What it printed so far, when that is known.
+    printed: Option<Known>,
+    /// Number of invocations noted before it.
+    before: usize,
+    /// What the last pipeline is sure to have ended with.
+    ended: Option<bool>,
+    /// Nothing behind is run: an `exit`, or the work is used up.
+    left: bool,
+}
+
+impl List {
+    fn new(evaluator: &Evaluator) -> Self {
+        Self {
+            printed: Some(Known::empty()),
+            before: evaluator.emitted,
+            ended: None,
+            left: false,
+        }
+    }
+}
+
 /// The state of taking one command text apart.
 #[derive(Debug)]
 pub(crate) struct Evaluator {
     pub(crate) budget: Budget,
+    /// Memory left for what is noted.
+    room: Budget,
+    /// Nodes with which a part of a text is taken up.
+    part: usize,
     pub(crate) scope: Scope,
     /// Invocations found so far in the current list.
     pub(crate) out: Vec<Invocation>,
@@ -92,14 +122,18 @@ pub(crate) struct Evaluator {
     pub(crate) emitted: usize,
     /// Substitutions whose output is not known, as written.
     pub(crate) unresolved: BTreeSet<Rc<str>>,
+    /// The functions that are defined, and those that are known to be called by nothing.
+    pub(crate) functions: Functions,
     /// Patterns seen in the place of a program, and the program that they fit.
     pub(crate) program_globs: BTreeMap<String, Option<&'static str>>,
 }
 
 impl Evaluator {
-    pub(crate) fn new(length: usize) -> Self {
+    pub(crate) fn new(length: usize, part: usize) -> Self {
         Self {
-            budget: Budget::for_length(length),
+            budget: Budget::for_length(length, BUDGET_PER_BYTE, BASE_BUDGET),
+            room: Budget::for_length(length, ROOM_PER_BYTE, BASE_ROOM),
+            part,
             scope: Scope::new(),
             out: Vec::new(),
             before: Vec::new(),
@@ -108,6 +142,7 @@ impl Evaluator {
             aside: VecDeque::new(),
             emitted: 0,
             unresolved: BTreeSet::new(),
+            functions: Functions::default(),
             program_globs: BTreeMap::new(),
         }
     }
@@ -119,6 +154,21 @@ impl Evaluator {
             self.incomplete = true;
         }
         allowed
+    }
+
+    /// Takes memory for what is to be noted; when there is none left, the work ends.
+    pub(crate) fn make_room(&mut self, bytes: usize) -> bool {
+        let allowed = self.room.spend(bytes);
+        if !allowed {
+            self.stop();
+        }
+        allowed
+    }
+
+    /// Ends the work: the rest of the text is not looked at.
+    pub(crate) fn stop(&mut self) {
+        self.budget.use_up();
+        self.incomplete = true;
     }
 
     /// Takes a script text apart, one level below `context`.
@@ -158,10 +208,9 @@ impl Evaluator {
         base: Base,
         context: &Context,
     ) -> Option<Known> {
-        let parsed = parse_text(text, base, context.depth, dialect);
-        self.incomplete |= parsed.incomplete;
-        let printed = self.script(&parsed.script, context);
-        let mut rests = parsed.rests;
+        let mut parser = Parser::new(text, base, context.depth, dialect);
+        let printed = self.parts(&mut parser, context);
+        let mut rests = parser.rests;
         if rests.is_empty() {
             return printed;
         }
@@ -183,11 +232,23 @@ impl Evaluator {
             if !self.charge(STEP_COST) {
                 break;
             }
-            let parsed = parse_text(text, rest.base, context.depth, dialect);
-            self.script(&parsed.script, &inner);
-            rests.extend(parsed.rests.into_iter().rev());
+            let mut parser = Parser::new(text, rest.base, context.depth, dialect);
+            self.parts(&mut parser, &inner);
+            rests.extend(parser.rests.into_iter().rev());
         }
         None
+    }
+
+    /// Evaluates a text part by part.
+    fn parts(&mut self, parser: &mut Parser<'_>, context: &Context) -> Option<Known> {
+        let mut list = List::new(self);
+        while !list.left
+            && let Some(part) = parser.part_of(self.part)
+        {
+            self.incomplete |= parser.incomplete;
+            self.items(&part.items, &mut list, context);
+        }
+        list.printed
     }
 
     /// Puts a script that is nested too deeply in others on the list of those to be read on their
@@ -217,31 +278,36 @@ impl Evaluator {
             self.incomplete = true;
             return None;
         }
-        let mut printed = Some(Known::empty());
-        let before = self.emitted;
-        let mut ended = None;
-        for item in &script.items {
+        let mut list = List::new(self);
+        self.items(&script.items, &mut list, context);
+        list.printed
+    }
+
+    /// Evaluates pipelines of a list, one after the other.
+    fn items(&mut self, items: &[Item], list: &mut List, context: &Context) {
+        for item in items {
             if self.budget.exhausted() {
-                return None;
+                list.left = true;
+                list.printed = None;
+            }
+            if list.left {
+                return;
             }
             // `false && a`, `true || a`: never run, and the status stays.
             if matches!(
-                (item.join, ended),
+                (item.join, list.ended),
                 (Join::And, Some(false)) | (Join::Or, Some(true))
             ) {
                 continue;
             }
-            ended = item.constant();
+            list.ended = item.constant();
             // Assignments alone are no invocations: the first one is still to come.
-            let first = self.emitted == before;
+            let first = self.emitted == list.before;
             let join = if first { context.join } else { item.join };
             let output = self.pipeline(item, join, context);
-            printed = self.concatenate(printed, output);
-            if item.leaves() {
-                break;
-            }
+            list.printed = self.concatenate(list.printed.take(), output);
+            list.left = item.leaves();
         }
-        printed
     }
 
     /// Appends one output to another, if both are known.
@@ -372,8 +438,14 @@ impl Evaluator {
                 }
                 None
             }
-            Kind::Function { name, body } => {
+            Kind::Function { name, body, nodes } => {
+                if !self.make_room(nodes * NODE_SIZE) {
+                    return None;
+                }
                 self.scope.functions.insert(name.clone(), Rc::clone(body));
+                if self.functions.is_uncalled(name) {
+                    return None;
+                }
                 let outer = std::mem::replace(&mut self.scope.unknown_parameters, true);
                 self.command(body, context);
                 self.scope.unknown_parameters = outer;

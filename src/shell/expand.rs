@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::ast::{Index, Operation, Part, RawWord, Script, Variable};
 use super::braces::{self, Braces};
 use super::evaluator::{Context, Evaluator};
-use super::limits::MAX_WORD;
+use super::limits::{MAX_FIELDS, MAX_WORD};
 use super::model::Origin;
 use super::parameters;
 use super::scope::{Field, Known, Value};
@@ -91,6 +91,10 @@ impl Evaluator {
     pub(super) fn expand_words(&mut self, words: &[RawWord], context: &Context) -> Vec<Field> {
         let mut out = Vec::new();
         for word in words {
+            if out.len() > MAX_FIELDS {
+                self.stop();
+                break;
+            }
             match braces::expand(word) {
                 Braces::None => out.extend(self.expand_word(word, context, Mode::Words)),
                 Braces::Words(words) => {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::ast::{Index, Operation, Part, RawWord, Variable};
 use super::cursor::Base;
 use super::limits::MAX_NESTING;
-use super::parser::{Parser, Rest, is_name, parse_text};
+use super::parser::{Parser, is_name};
 use super::words::{End, Parts};
 
 impl Parser<'_> {
@@ -208,11 +208,11 @@ impl Parser<'_> {
             self.cursor.seek(inner);
         }
         if self.enter() {
-            let parsed = parse_text(&script, base, self.depth, self.dialect);
-            self.incomplete |= parsed.incomplete;
-            self.rests.extend(parsed.rests.into_iter().map(Rest::owned));
+            let mut inner = self.inner(&script, base);
+            let parsed = inner.whole();
+            self.take_in(inner);
             parts.0.push(Part::Command {
-                script: Rc::new(parsed.script),
+                script: Rc::new(parsed),
                 raw: Rc::from(self.cursor.since(start)),
                 quoted: end.quoted(),
             });
@@ -265,9 +265,10 @@ impl Parser<'_> {
         self.cursor.advance(opening.len() + length + 2);
         let mut word = RawWord::default();
         if self.enter() {
-            let mut inner = Parser::new(text, self.base.inner(start), self.depth, self.dialect);
+            let mut inner = self.inner(text, self.base.inner(start));
             word = inner.here_text();
             self.incomplete |= inner.incomplete;
+            self.nodes = inner.nodes;
             self.rests.append(&mut inner.rests);
         }
         self.leave();

@@ -2,7 +2,7 @@
 
 use super::ast::{HereBody, Part, RawWord};
 use super::cursor::Base;
-use super::parser::{Parser, PendingHeredoc, Rest};
+use super::parser::{Parser, PendingHeredoc};
 
 impl Parser<'_> {
     /// Notes that the body of a heredoc follows after this line.
@@ -97,10 +97,10 @@ impl Parser<'_> {
                 },
             };
         }
-        let mut inner = Parser::new(text, base, self.depth + 1, self.dialect);
+        let mut inner = self.inner(text, base);
+        inner.depth += 1;
         let word = inner.here_text();
-        self.incomplete |= inner.incomplete;
-        self.rests.extend(inner.rests.into_iter().map(Rest::owned));
+        self.take_in(inner);
         word
     }
 }

@@ -153,7 +153,8 @@ fn file(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, name: &Field
 
 /// Keeps a source text and notes what it starts.
 pub(super) fn source(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, text: &str) {
-    if evaluator.charge(text.len()) {
+    let room = text.len() + 2 * size_of::<String>();
+    if evaluator.charge(text.len()) && evaluator.make_room(room) {
         evaluator
             .scripts
             .push((language.to_owned(), text.to_owned()));

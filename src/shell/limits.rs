@@ -9,6 +9,25 @@
 /// Also the bound on Rust recursion: the parser and the evaluator recurse once per level.
 pub(crate) const MAX_NESTING: usize = 32;
 
+/// Nodes (commands, words and their parts) of the tree with which a part of a text is taken up.
+pub(crate) const PART_OF_TREE: usize = 1 << 13;
+
+/// Memory that a node takes, roughly, in bytes.
+pub(crate) const NODE_SIZE: usize = 100;
+
+/// Most nodes of one tree: a pipeline or group that has more is cut. The
+/// tests reach a smaller bound sooner.
+pub(crate) const MAX_TREE: usize = if cfg!(test) { 1 << 15 } else { 1 << 19 };
+
+/// Memory allowed for what is noted of every command text, in bytes, whatever its length.
+pub(crate) const BASE_ROOM: usize = 64 << 20;
+
+/// Memory allowed for each byte of the command text.
+pub(crate) const ROOM_PER_BYTE: usize = 16;
+
+/// Most words of one command after expansion.
+pub(crate) const MAX_FIELDS: usize = 1 << 18;
+
 /// Longest text that one word may grow to through expansions, in bytes.
 pub(crate) const MAX_WORD: usize = 1 << 16;
 
@@ -52,7 +71,7 @@ pub(crate) const MAX_ALIAS_STEPS: usize = 8;
 /// Longest directory that is tracked through `cd`, in bytes (`PATH_MAX` of Linux).
 pub(crate) const MAX_DIRECTORY: usize = 4096;
 
-/// The work left for one command text.
+/// The work, or the memory, left for one command text.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: usize,
@@ -61,16 +80,14 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// The budget of a command text of `length` bytes.
-    pub(crate) fn for_length(length: usize) -> Self {
+    pub(crate) fn for_length(length: usize, per_byte: usize, base: usize) -> Self {
         Self {
-            left: length
-                .saturating_mul(BUDGET_PER_BYTE)
-                .saturating_add(BASE_BUDGET),
+            left: length.saturating_mul(per_byte).saturating_add(base),
             exhausted: false,
         }
     }
 
-    /// Takes `cost` bytes of work; false once the budget is used up.
+    /// Takes `cost` from it; false once it is used up.
     pub(crate) fn spend(&mut self, cost: usize) -> bool {
         match self.left.checked_sub(cost) {
             Some(left) if !self.exhausted => {
@@ -82,6 +99,11 @@ impl Budget {
                 false
             }
         }
+    }
+
+    /// Refuses everything from now on.
+    pub(crate) fn use_up(&mut self) {
+        self.exhausted = true;
     }
 
     /// True once something was refused.

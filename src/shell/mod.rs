@@ -21,7 +21,7 @@
 //!   they run follows with [`Join::First`].
 //! - Both branches of a condition and every arm of a `case` count; loops over literal words are
 //!   unrolled; a function body counts where it is defined and again, with its arguments, where it is
-//!   called.
+//!   called. [`parse_whole_shell`] leaves out the bodies that nothing calls (`functions`).
 //! - Texts that are written to a file and run in the same command are followed, and so is what
 //!   `echo`, `printf`, `cat` and decoders print: into pipes, substitutions and `eval`.
 //! - A download in another language is the made-up program `fetch` with the address as its
@@ -58,6 +58,7 @@ mod expand;
 mod expansions;
 mod filters;
 mod fold;
+mod functions;
 mod git;
 mod heredoc;
 pub(crate) mod inert;
@@ -78,7 +79,8 @@ mod wrappers;
 
 use cursor::Base;
 use evaluator::{Context, Evaluator};
-use parser::Dialect;
+use functions::Functions;
+use parser::{Dialect, Parser};
 
 pub use data::data_arguments;
 pub use model::{CommandLine, Invocation, Join, Origin, Redirect, Word};
@@ -90,7 +92,30 @@ pub(crate) use programs::{is_well_known, leads_a_command, may_wrap, runs_others}
 /// Never fails: what cannot be understood sets [`CommandLine::incomplete`], the rest is there.
 pub fn parse(command: &str) -> CommandLine {
     let folded = fold::fold(command);
-    let mut evaluator = Evaluator::new(folded.text.len());
+    let evaluator = read(&folded, limits::PART_OF_TREE, Functions::default());
+    finish(evaluator, &folded)
+}
+
+/// The same, for a shell that ends with the text: functions that nothing in it calls do nothing.
+pub fn parse_whole_shell(command: &str) -> CommandLine {
+    let folded = fold::fold(command);
+    let mut evaluator = read(&folded, limits::PART_OF_TREE, Functions::default());
+    if !evaluator.incomplete {
+        let functions = std::mem::take(&mut evaluator.functions);
+        let functions = functions.without_callers(&folded.text);
+        if !functions.is_empty() {
+            // Both readings are not held at once.
+            drop(evaluator);
+            evaluator = read(&folded, limits::PART_OF_TREE, functions);
+        }
+    }
+    finish(evaluator, &folded)
+}
+
+/// Reads a text in parts of so many nodes.
+fn read(folded: &fold::Folded<'_>, nodes: usize, functions: Functions) -> Evaluator {
+    let mut evaluator = Evaluator::new(folded.text.len(), nodes);
+    evaluator.functions = functions;
     evaluator.read(
         Dialect::Posix,
         &folded.text,
@@ -98,6 +123,10 @@ pub fn parse(command: &str) -> CommandLine {
         &Context::default(),
     );
     evaluator.read_aside();
+    evaluator
+}
+
+fn finish(evaluator: Evaluator, folded: &fold::Folded<'_>) -> CommandLine {
     let mut invocations = evaluator.out;
     for invocation in &mut invocations {
         invocation.offset = folded.original(invocation.offset);
@@ -115,8 +144,10 @@ pub fn parse(command: &str) -> CommandLine {
 /// Agents that run every command through a shell record it this way; the inner text is what they
 /// meant to run. Expansions in double quotes stay as written.
 pub fn strip_shell_wrapper(command: &str) -> Option<String> {
-    let parsed = parser::parse_text(command, Base::Exact(0), 0, Dialect::Posix);
-    let [item] = parsed.script.items.as_slice() else {
+    let mut parser = Parser::new(command, Base::Exact(0), 0, Dialect::Posix);
+    let first = parser.part()?;
+    let more = parser.part().is_some_and(|part| !part.items.is_empty());
+    let [item] = first.items.as_slice() else {
         return None;
     };
     let [only] = item.commands.as_slice() else {
@@ -137,7 +168,8 @@ pub fn strip_shell_wrapper(command: &str) -> Option<String> {
     let only_options = options
         .iter()
         .all(|word| word.plain().is_some_and(|text| text.starts_with('-')));
-    let bare = simple.assignments.is_empty() && only.redirects.is_empty() && !parsed.incomplete;
+    let bare =
+        simple.assignments.is_empty() && only.redirects.is_empty() && !more && !parser.incomplete;
     (is_shell && takes_text && only_options && bare).then(|| script.written())
 }
 

@@ -2,29 +2,21 @@
 //!
 //! A recursive-descent parser whose depth is bounded; each byte is read once (arithmetic is looked
 //! ahead at, with a bound). It never fails: what does not fit the grammar is skipped, marked
-//! [`Parsed::incomplete`], and reading goes on, since a command after a mistake may still matter.
-//! Where a text is nested too deeply it is cut, and the rest is handed back as a text of its own:
-//! no depth hides anything.
+//! [`Parser::incomplete`], and reading goes on, since a command after a mistake may still matter.
+//!
+//! A tree takes many times the memory of its text, so a list is handed out in parts
+//! ([`Parser::part`]), of which one is there at a time. Where a text is nested too deeply, or one
+//! of its commands has too many words, it is cut, and the rest is read as a text of its own: neither
+//! depth nor length hides anything.
 
 use std::borrow::Cow;
 
 use super::ast::{Command, HereBody, Item, Script};
 use super::cursor::{Base, Cursor};
-use super::limits::MAX_NESTING;
+use super::limits::{MAX_NESTING, MAX_TREE, PART_OF_TREE};
 use super::model::Join;
 
-/// What came of a text.
-#[derive(Debug)]
-pub(crate) struct Parsed<'t> {
-    pub(crate) script: Script,
-    /// Something did not fit the grammar or was nested too deeply.
-    pub(crate) incomplete: bool,
-    /// What stands behind the deepest openings that were read, in the order of the text. Each is at
-    /// least one byte shorter than the text.
-    pub(crate) rests: Vec<Rest<'t>>,
-}
-
-/// The part of a text that was nested too deeply to be read with it.
+/// The part of a text that was nested too deeply, or stood behind too much, to be read with it.
 #[derive(Debug)]
 pub(crate) struct Rest<'t> {
     pub(crate) text: Cow<'t, str>,
@@ -50,21 +42,6 @@ pub(crate) enum Dialect {
     Windows,
 }
 
-/// Parses a text that already stands `depth` levels deep.
-pub(crate) fn parse_text(text: &str, base: Base, depth: usize, dialect: Dialect) -> Parsed<'_> {
-    let mut parser = Parser::new(text, base, depth, dialect);
-    let script = parser.list(&[]);
-    parser.read_heredocs();
-    if !parser.pending.is_empty() {
-        parser.incomplete = true;
-    }
-    Parsed {
-        script,
-        incomplete: parser.incomplete,
-        rests: parser.rests,
-    }
-}
-
 /// Words that open or join compound commands, when they stand where a program could.
 const RESERVED: &[&str] = &[
     "!", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function",
@@ -78,6 +55,9 @@ pub(super) fn is_reserved(word: &str) -> bool {
 
 /// Reserved words that end something: alone they are a mistake.
 const CLOSERS: &[&str] = &["do", "done", "elif", "else", "esac", "fi", "then", "}"];
+
+/// Nodes that a command counts for, besides its words: it is larger.
+const COMMAND_NODES: usize = 4;
 
 /// A heredoc whose body follows on the next line.
 #[derive(Debug)]
@@ -101,7 +81,14 @@ pub(super) struct Parser<'t> {
     pub(super) pending: Vec<PendingHeredoc>,
     /// Open `(` of subshells and substitutions: only inside them may `)` end a list.
     pub(super) open_parens: usize,
+    /// What stands behind the places where the text was cut, in its order. Each is at least one
+    /// byte shorter than the text.
     pub(super) rests: Vec<Rest<'t>>,
+    /// Nodes of the tree that is being read: commands, words and their parts.
+    pub(super) nodes: usize,
+    /// How the next pipeline of the outermost list is joined to the one before; `None` at the end
+    /// of the text.
+    next: Option<Join>,
 }
 
 impl<'t> Parser<'t> {
@@ -115,7 +102,57 @@ impl<'t> Parser<'t> {
             pending: Vec::new(),
             open_parens: 0,
             rests: Vec::new(),
+            nodes: 0,
+            next: Some(Join::First),
         }
+    }
+
+    /// A parser for a text within this one; [`Parser::take_in`] ends it.
+    pub(super) fn inner<'i>(&self, text: &'i str, base: Base) -> Parser<'i> {
+        Parser {
+            nodes: self.nodes,
+            ..Parser::new(text, base, self.depth, self.dialect)
+        }
+    }
+
+    /// Takes over what came of a text within this one.
+    pub(super) fn take_in(&mut self, inner: Parser<'_>) {
+        self.incomplete |= inner.incomplete;
+        self.nodes = inner.nodes;
+        self.rests.extend(inner.rests.into_iter().map(Rest::owned));
+    }
+
+    /// The next part of the text: whole pipelines. `None` when there are no more.
+    pub(crate) fn part(&mut self) -> Option<Script> {
+        self.part_of(PART_OF_TREE)
+    }
+
+    /// The same, for parts that end at the first pipeline with which they have so many nodes.
+    pub(crate) fn part_of(&mut self, nodes: usize) -> Option<Script> {
+        let mut join = self.next?;
+        self.nodes = 0;
+        let mut items = Vec::new();
+        while self.nodes < nodes || !self.pending.is_empty() {
+            if !self.item(&[], &mut join, &mut items) {
+                self.end();
+                return Some(Script { items });
+            }
+        }
+        self.next = Some(join);
+        Some(Script { items })
+    }
+
+    /// The whole text as one list.
+    pub(super) fn whole(&mut self) -> Script {
+        let script = self.list(&[]);
+        self.end();
+        script
+    }
+
+    fn end(&mut self) {
+        self.next = None;
+        self.read_heredocs();
+        self.incomplete |= !self.pending.is_empty();
     }
 
     /// Goes one level down; when that is too deep, reading ends and the rest is set aside.
@@ -123,15 +160,27 @@ impl<'t> Parser<'t> {
         self.depth += 1;
         let allowed = self.depth <= MAX_NESTING;
         if !allowed {
-            self.incomplete = true;
-            let base = self.base.inner(self.cursor.position());
-            let rest = self.cursor.cut();
-            if !rest.is_empty() {
-                let text = Cow::Borrowed(rest);
-                self.rests.push(Rest { text, base });
-            }
+            self.cut();
         }
         allowed
+    }
+
+    /// Counts nodes of the tree; when there are too many, reading ends and the rest is set aside.
+    pub(super) fn count(&mut self, nodes: usize) {
+        self.nodes = self.nodes.saturating_add(nodes);
+        if self.nodes > MAX_TREE && !self.cursor.at_end() {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.incomplete = true;
+        let base = self.base.inner(self.cursor.position());
+        let rest = self.cursor.cut();
+        if !rest.is_empty() {
+            let text = Cow::Borrowed(rest);
+            self.rests.push(Rest { text, base });
+        }
     }
 
     pub(super) fn leave(&mut self) {
@@ -192,53 +241,60 @@ impl<'t> Parser<'t> {
     pub(super) fn list(&mut self, until: &[&str]) -> Script {
         let mut items = Vec::new();
         let mut join = Join::First;
-        loop {
-            self.skip_separators();
-            let rest = self.cursor.rest();
-            if rest.is_empty() {
-                break;
-            }
-            if rest.starts_with(')') {
-                if self.open_parens > 0 {
-                    break;
-                }
-                self.skip_unexpected(1);
-                continue;
-            }
-            if rest.starts_with(";;") || rest.starts_with(";&") {
-                if until.contains(&"esac") {
-                    break;
-                }
-                self.skip_unexpected(2);
-                continue;
-            }
-            if let Some(word) = self.reserved() {
-                if until.contains(&word) {
-                    break;
-                }
-                if CLOSERS.contains(&word) {
-                    self.skip_unexpected(word.len());
-                    continue;
-                }
-            }
-            let before = self.cursor.position();
-            let commands = self.pipeline();
-            if self.cursor.position() == before {
-                self.skip_unexpected(1);
-            }
-            if !commands.is_empty() {
-                items.push(Item { join, commands });
-            }
-            self.skip_blank();
-            join = if self.cursor.eat("&&") {
-                Join::And
-            } else if self.cursor.eat("||") {
-                Join::Or
-            } else {
-                Join::Then
-            };
-        }
+        while self.item(until, &mut join, &mut items) {}
         Script { items }
+    }
+
+    /// Reads the next pipeline of a list, if there is one, and how the one behind it is joined;
+    /// false at the end of the list.
+    fn item(&mut self, until: &[&str], join: &mut Join, items: &mut Vec<Item>) -> bool {
+        self.skip_separators();
+        let rest = self.cursor.rest();
+        if rest.is_empty() {
+            return false;
+        }
+        if rest.starts_with(')') {
+            if self.open_parens == 0 {
+                self.skip_unexpected(1);
+            }
+            return self.open_parens == 0;
+        }
+        if rest.starts_with(";;") || rest.starts_with(";&") {
+            let ends = until.contains(&"esac");
+            if !ends {
+                self.skip_unexpected(2);
+            }
+            return !ends;
+        }
+        if let Some(word) = self.reserved() {
+            if until.contains(&word) {
+                return false;
+            }
+            if CLOSERS.contains(&word) {
+                self.skip_unexpected(word.len());
+                return true;
+            }
+        }
+        let before = self.cursor.position();
+        let commands = self.pipeline();
+        if self.cursor.position() == before {
+            self.skip_unexpected(1);
+        }
+        if !commands.is_empty() {
+            items.push(Item {
+                join: *join,
+                commands,
+            });
+        }
+        self.skip_blank();
+        *join = if self.cursor.eat("&&") {
+            Join::And
+        } else if self.cursor.eat("||") {
+            Join::Or
+        } else {
+            Join::Then
+        };
+        true
     }
 
     pub(super) fn skip_unexpected(&mut self, bytes: usize) {
@@ -247,7 +303,8 @@ impl<'t> Parser<'t> {
     }
 
     fn pipeline(&mut self) -> Vec<Command> {
-        let mut commands = Vec::new();
+        // Most are of one command: four at once, as vectors grow, would be half of all memory.
+        let mut commands = Vec::with_capacity(1);
         loop {
             self.skip_pipeline_prefix();
             if let Some(command) = self.command() {
@@ -290,6 +347,7 @@ impl<'t> Parser<'t> {
 
     /// Reads one command; `None` when there is none.
     pub(super) fn command(&mut self) -> Option<Command> {
+        self.count(COMMAND_NODES);
         let offset = self.base.at(self.cursor.position());
         let kind = if self.cursor.peek(0) == Some(b'(') {
             self.parenthesised()

@@ -29,6 +29,12 @@ fn size(line: &CommandLine) -> usize {
     invocations.sum::<usize>() + scripts.sum::<usize>()
 }
 
+/// What comes of a text that is read in parts of so many nodes.
+fn parse_in_parts(text: &str, nodes: usize) -> CommandLine {
+    let folded = fold::fold(text);
+    finish(read(&folded, nodes, Functions::default()), &folded)
+}
+
 /// Checks what must hold for any text.
 fn check_bounds(text: &str) {
     let line = parse(text);
@@ -43,6 +49,11 @@ fn check_bounds(text: &str) {
         assert!(text.is_char_boundary(invocation.offset), "{invocation:?}");
     }
     assert_eq!(parse(text), line);
+    assert_eq!(
+        parse_in_parts(text, 1),
+        parse_in_parts(text, usize::MAX),
+        "{text}"
+    );
     let _ = strip_shell_wrapper(text);
 }
 
@@ -400,6 +411,11 @@ proptest! {
             Some(true) => prop_assert!(!parse(&script).incomplete, "{}", script),
             Some(false) => {}
         }
+    }
+
+    #[test]
+    fn parts_change_nothing(script in grammatical()) {
+        prop_assert_eq!(parse_in_parts(&script, 1), parse_in_parts(&script, usize::MAX));
     }
 
     #[test]

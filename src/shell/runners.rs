@@ -357,6 +357,8 @@ fn terminal(evaluator: &mut Evaluator, call: &Call<'_>) {
         "-s", "-t", "-n", "-c", "-x", "-y", "-S", "-L", "-F", "-e", "-f",
     ];
     let arguments = call.arguments();
+    // That shell goes on.
+    evaluator.functions.reach();
     if call.program() == "screen" {
         let options = Options::read(arguments, &["-S", "-c", "-t", "-L"]);
         behind(evaluator, call, options.rest);

@@ -11,9 +11,6 @@ use super::scope::{Field, Known, Printed};
 use super::wrappers::{Options, join};
 use super::{interpreters, windows};
 
-/// Options of shells that take a value.
-const SHELL_VALUES: &[&str] = &["-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C"];
-
 /// Calls of `eval` in a row, each of which takes a layer of quotes off, that are told apart.
 const MAX_EVALS: usize = 3;
 
@@ -56,43 +53,117 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed>
     }
 }
 
+/// What the options of a shell call say.
+#[derive(Debug, Default)]
+struct ShellOptions<'f> {
+    /// `-c`: the first operand is a text to run, the second one `$0`.
+    takes_text: bool,
+    /// `-s`: what flows in is run, operands are its parameters.
+    takes_input: bool,
+    /// `-n`: the syntax is looked at, nothing is run.
+    only_checks: bool,
+    /// `--command=text`.
+    command: Option<Field>,
+    operands: &'f [Field],
+}
+
+impl<'f> ShellOptions<'f> {
+    /// Names that bash takes with one dash too.
+    const LONG: &'static [&'static str] = &[
+        "debug",
+        "debugger",
+        "dump-po-strings",
+        "dump-strings",
+        "init-file",
+        "login",
+        "noediting",
+        "noprofile",
+        "norc",
+        "posix",
+        "rcfile",
+        "restricted",
+        "verbose",
+    ];
+
+    fn read(call: &Call<'f>) -> Self {
+        let mut options = Self::default();
+        let mut rest = call.arguments();
+        while let Some((field, after)) = rest.split_first() {
+            let text = field.text.as_str();
+            if text.len() < 2 || text == "--" || !text.starts_with(['-', '+']) {
+                // A lone `-` ends the options as `--` does.
+                rest = if matches!(text, "-" | "--") {
+                    after
+                } else {
+                    rest
+                };
+                break;
+            }
+            rest = after;
+            let name = text.trim_start_matches('-');
+            if text.starts_with("--") || Self::LONG.contains(&name) {
+                rest = options.long(name, rest);
+                continue;
+            }
+            let on = text.starts_with('-');
+            for letter in name.chars() {
+                match letter {
+                    'c' => options.takes_text |= on,
+                    's' => options.takes_input |= on,
+                    'n' => options.only_checks = on,
+                    'C' if call.program() == "fish" => rest = rest.get(1..).unwrap_or_default(),
+                    // `-euo pipefail`
+                    'o' | 'O' => {
+                        let value = rest.first().map_or("", |value| value.text.as_str());
+                        if value == "noexec" {
+                            options.only_checks = on;
+                        }
+                        rest = rest.get(1..).unwrap_or_default();
+                    }
+                    _ => {}
+                }
+            }
+        }
+        options.operands = rest;
+        options
+    }
+
+    /// Reads a long option; the result is what follows it and its value.
+    fn long(&mut self, name: &str, rest: &'f [Field]) -> &'f [Field] {
+        let behind = || rest.get(1..).unwrap_or_default();
+        match name.split_once('=') {
+            Some(("command", text)) => self.command = Some(Field::plain(text)),
+            Some(_) => {}
+            None if name == "command" => {
+                self.command = rest.first().cloned();
+                return behind();
+            }
+            None if matches!(name, "rcfile" | "init-file" | "init-command") => return behind(),
+            None => self.only_checks |= name == "no-execute",
+        }
+        rest
+    }
+}
+
 fn shell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
-    // `bash -n` only looks at the syntax.
-    let mut flags = call
-        .arguments()
-        .iter()
-        .take_while(|field| field.text.starts_with('-'));
-    if flags.any(|field| !field.text.starts_with("--") && field.text.contains('n')) {
+    let options = ShellOptions::read(call);
+    if options.only_checks {
         return Some(Printed(None));
     }
-    let options = Options::read(call.arguments(), SHELL_VALUES);
-    let takes_text = options
-        .given
-        .iter()
-        .any(|(name, _)| !name.starts_with("--") && name.starts_with('-') && name.contains('c'));
-    if takes_text || options.has(&["--command"]) {
-        let attached = options.value(&["--command"]);
-        let (text, parameters) = match (&attached, options.rest.split_first()) {
-            (Some(text), _) => (text, options.rest),
-            // The word after the text is `$0`.
-            (None, Some((text, after))) => (text, after.get(1..).unwrap_or_default()),
-            (None, None) => return None,
-        };
+    if let Some(text) = &options.command {
+        return Some(Printed(run_text(evaluator, call, text, options.operands)));
+    }
+    if options.takes_text {
+        let (text, after) = options.operands.split_first()?;
+        let parameters = after.get(1..).unwrap_or_default();
         return Some(Printed(run_text(evaluator, call, text, parameters)));
     }
-    let reads_input = match options.rest.first() {
-        None => true,
-        Some(first) => options.has(&["-s"]) || matches!(first.text.as_str(), "-" | "/dev/stdin"),
-    };
-    if reads_input {
-        let parameters = if options.has(&["-s"]) {
-            options.rest
-        } else {
-            &[]
-        };
-        return from_input(evaluator, call, parameters);
+    match options.operands.first() {
+        _ if options.takes_input => from_input(evaluator, call, options.operands),
+        None => from_input(evaluator, call, &[]),
+        Some(first) if first.text == "/dev/stdin" => from_input(evaluator, call, &[]),
+        Some(_) => None,
     }
-    None
 }
 
 fn run_text(
@@ -169,8 +240,8 @@ pub(super) fn run_file(evaluator: &mut Evaluator, call: &Call<'_>) {
     let program = call.program();
     let named = call.argv.first();
     let (file, parameters) = if is_shell(program) || matches!(program, "source" | ".") {
-        let options = Options::read(call.arguments(), SHELL_VALUES);
-        (options.rest.first(), options.rest.get(1..))
+        let operands = ShellOptions::read(call).operands;
+        (operands.first(), operands.get(1..))
     } else if named.is_some_and(|field| field.text.contains('/')) {
         (named, call.argv.get(1..))
     } else {

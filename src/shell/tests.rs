@@ -289,6 +289,20 @@ fn scripts_in_scripts() {
     check_shows(&[
         "bash -lc \"git show X\"",
         "bash -o pipefail -c 'git show X'",
+        "bash -euo pipefail -c 'git show X'",
+        "bash +o posix -c 'git show X'",
+        "bash -O extglob +O dotglob -c 'git show X'",
+        "bash -norc -c 'git show X'",
+        "bash --norc --rcfile f -lc 'git show X'",
+        "bash -n +n -c 'git show X'",
+        "bash -o nounset -c 'git show X'",
+        "bash -c -- 'git show X'",
+        "bash -es -- a <<'E'\ngit show X\nE",
+        "bash - <<'E'\ngit show X\nE",
+        "fish -C cd -c 'git show X'",
+        "fish --command='git show X'",
+        "echo 'git show X' > r; bash -euo pipefail r",
+        "echo 'git show X' > r; bash - r",
         "sh -c 'git show $1' _ X",
         "eval 'git show' X",
         "timeout 20 bash -lc \"cd r && git show X\"",
@@ -480,6 +494,13 @@ fn data_stays_data() {
         "echo 'git show X' | tee f | wc -l",
         "xargs echo git show < f",
         "find . -exec grep 'git show' {} +",
+        "bash -n -c 'git show X'",
+        "bash -nc 'git show X'",
+        "bash -O extglob -n -c 'git show X'",
+        "bash -euo pipefail -n -c 'git show X'",
+        "bash -o noexec -c 'git show X'",
+        "echo 'git show X' > r; bash -n r",
+        "sh -n <<'E'\ngit show X\nE",
         "ssh host echo git show",
         "env MSG='git show X' ls",
         "gh pr create --title 'git fetch' --body 'git show X'",
@@ -640,6 +661,72 @@ fn each_eval_takes_a_layer_of_quotes_off() {
     assert_eq!(run("eval eval eval git show X"), ["git show X"]);
 }
 
+/// A function body is left out only where nothing can call it.
+#[test]
+fn what_nothing_calls_does_nothing() {
+    let shows = |text: &str| {
+        let line = parse_whole_shell(text);
+        assert!(!line.incomplete, "{text}");
+        line.invocations.iter().any(|i| i.text() == "git show X")
+    };
+    for text in [
+        "f() { git show X; }; ls",
+        "function f { git show X; }; cut -f 1 x | tail -f",
+        "f() { if a; then git show X | cat; fi; }\ng() ( ls )\ng",
+        "( f() { git show X; }; ls ); echo done",
+        "f() { g() { git show X; }; }; ls",
+        "bash -c 'f() { git show X; }; ls'",
+        "f() { git show X; }; trap 'rm -f x' EXIT; export PATH=\"$PATH:y\"; x=$(ls)",
+    ] {
+        assert!(!shows(text), "{text}");
+        let always = parse(text).invocations;
+        assert!(always.iter().any(|i| i.text() == "git show X"), "{text}");
+    }
+    for text in [
+        "f() { git show X; }; f",
+        "f() { git show X; }; f | cat",
+        "f() { git show X; }; ls; $(f)",
+        "f() { git show X; }; if a; then while b; do ( f ); done; fi",
+        "f() { git show X; }; g() { f; }; ls",
+        "f() { git show X; }; f''",
+        "foo() { git show X; }; f\\oo",
+        "foo() { git show X; }; fo''o",
+        "foo() { git show X; }; x=oo; f$x",
+        "foo() { git show X; }; x=fo; [ a ] || x=ba; ${x}o",
+        "foo() { git show X; }; {fo,}o",
+        "f() { git show X; }; x=f; $x",
+        "f() { git show X; }; eval \"$c\"",
+        "foo() { git show X; }; eval f''oo",
+        "foo() { git show X; }; eval 'fo''o'",
+        "f() { git show X; }; trap f EXIT",
+        "foo() { git show X; }; trap \"fo$x\" EXIT",
+        "f() { git show X; }; export -f f; ls | xargs bash -c f",
+        "f() { git show X; }; export -f \"$n\"; ./run.sh",
+        "f() { git show X; }; declare -fx \"$n\"; ./run.sh",
+        "set -a; f() { git show X; }; ./run.sh",
+        "set -o allexport; f() { git show X; }; ./run.sh",
+        "f() { git show X; }; . ./run.sh",
+        "f() { git show X; }; source run.sh",
+        "foo() { git show X; }; eval \"$(echo Zm9v | base64 -d)\"",
+        "f() { git show X; }; \"$@\"",
+        "f() { git show X; }; mapfile -Cf -c1 < x",
+        "f() { git show X; }; alias g='f'; g",
+        "f() { git show X; }; time f",
+        "command_not_found_handle() { git show X; }; frobnicate",
+        "TRAPEXIT() { git show X; }; ls",
+        "tmux send-keys -t w 'f() { git show X; }' Enter",
+        "echo 'f() { git show X; }' > l; . ./l",
+        "f() { git show X; }; # then f",
+    ] {
+        assert!(shows(text), "{text}");
+    }
+    // What cannot be read may call it.
+    for text in ["f() { git show X; }; ls 'x", "f() { git show X; }; ls )"] {
+        let line = parse_whole_shell(text);
+        assert!(line.invocations.iter().any(|i| i.text() == "git show X"));
+    }
+}
+
 /// Whatever depth a command stands in, it is seen, and so is the one behind.
 #[test]
 fn no_depth_hides_a_command() {
@@ -676,6 +763,46 @@ fn no_depth_hides_a_command() {
             assert!(!line.unread, "{times} times {open}");
         }
     }
+}
+
+/// A command too large to be read as a whole is read in pieces.
+#[test]
+fn no_length_hides_a_command() {
+    let most = limits::MAX_TREE;
+    for (open, repeated, close) in [
+        ("echo", " a", "; git show X"),
+        ("(", "a;", "git show X)"),
+        ("if a; then ", "a;", "git show X; fi"),
+        ("", "a|", "git show X"),
+        ("f() { ", "a;", "}; git show X"),
+        ("x=(", "a ", "$(git show X))"),
+        ("echo \"", "$x", "$(git show X)\""),
+        ("a ", ">b ", "; git show X"),
+        ("cat <<E\n", "$x", "$(git show X)\nE\n"),
+    ] {
+        let text = format!("{open}{}{close}; last y", repeated.repeat(most));
+        let line = parse(&text);
+        let shows = line.invocations.iter().filter(|i| i.text() == "git show X");
+        assert_eq!(shows.count(), 1, "many {repeated}");
+        assert!(line.incomplete && !line.unread, "many {repeated}");
+    }
+}
+
+/// What is noted is bounded too, and that is said.
+#[test]
+fn more_than_can_be_noted_is_told() {
+    let mut evaluator = Evaluator::new(0, limits::PART_OF_TREE);
+    let text = "ls;".repeat(100);
+    assert!(evaluator.make_room(limits::BASE_ROOM - 1_000));
+    evaluator.read(Dialect::Posix, &text, Base::Exact(0), &Context::default());
+    assert!(evaluator.incomplete && evaluator.budget.exhausted());
+    assert!((1..10).contains(&evaluator.out.len()));
+    let fields = parse(&format!(
+        "a=({}); b {}",
+        "x ".repeat(60),
+        "${a[@]} ".repeat(10_000)
+    ));
+    assert!(fields.unread);
 }
 
 #[test]

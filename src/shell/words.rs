@@ -50,6 +50,7 @@ impl Parts {
 impl Parser<'_> {
     /// Reads a word; empty if none stands here.
     pub(super) fn word(&mut self) -> RawWord {
+        self.count(1);
         let start = self.cursor.position();
         let parts = self.parts(End::Token);
         let written = self.cursor.since(start);
@@ -82,8 +83,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn parts(&mut self, end: End) -> Vec<Part> {
-        let mut parts = Parts::default();
+        let mut parts = Parts(Vec::with_capacity(1));
         loop {
+            self.count(1);
             let ordinary = self.cursor.take_while(|b| !is_special(b, end));
             if !ordinary.is_empty() {
                 parts.literal(ordinary, end.quoted());

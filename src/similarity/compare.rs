@@ -1,10 +1,10 @@
 //! The comparison of a GT with an agent's patch: all measures, file by file and together.
 //!
-//! The patch is read twice, file by file: once to gather what all of it has of the GT and to find
-//! partners by content, once more for the files that have a partner. Memory beside the patches is bounded
-//! by the GT and about twelve times the largest file of the patch.
+//! The patch is read once, file by file, to gather what all of it has of the GT, to compare files with the
+//! same name, and to find partners by content; files that find one are read again. Memory beside the patches
+//! is bounded by the GT and about twelve times the largest file of the patch.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ use super::reference::Reference;
 use super::remarks::Remark;
 use super::scope;
 use super::starter::Starter;
-use super::whole::Whole;
+use super::whole::{Pair, Whole};
 use crate::patch::model::Patch;
 
 /// An eligible file counts as identical from this copy score on.
@@ -83,12 +83,19 @@ pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
     let prepared: Vec<_> = inputs.gt.files.iter().map(prepare).collect();
     let reference = Reference::new(inputs, &scopes, &prepared, &mut notes);
     let files = inputs.patch.map(candidates).unwrap_or_default();
-    let (mut tally, partners) = read_patch(&reference, &files, &mut notes);
+    let (mut tally, partners, mut pairs) = read_patch(&reference, &files, &mut notes);
     let remarks = std::mem::take(&mut tally.remarks);
     let whole = Whole::new(tally, inputs.patch.is_some());
     let mut similarity = whole.measures(&reference);
     for (gt, (file, partner)) in reference.files.iter().zip(&partners).enumerate() {
-        let partner = partner.and_then(|at| files.get(at));
+        let known = partner.and_then(|at| pairs.remove(&(gt, at)));
+        let partner = partner.and_then(|at| files.get(at)).map(|candidate| {
+            let read = || {
+                let measured = measure(&reference, candidate);
+                Pair::new(&reference, file, Some(candidate), &measured)
+            };
+            (candidate, known.unwrap_or_else(read))
+        });
         similarity
             .files
             .push(whole.file(&reference, gt, file, partner));
@@ -114,28 +121,41 @@ pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
 /// path. Only a patch made to exhaust memory has more.
 const MAX_LOOKALIKES: usize = 1_000;
 
-/// Reads all files of the patch once: what they have of the GT together, and the partner of each GT
-/// file.
+/// What files have in common, by their places in the GT and in the patch.
+type Pairs = HashMap<(usize, usize), Pair>;
+
+/// Reads all files of the patch once: what they have of the GT together, the partner of each GT file, and what
+/// files with the same name have in common.
 fn read_patch(
     reference: &Reference<'_>,
     files: &[Candidate<'_>],
     notes: &mut Vec<String>,
-) -> (Tally, Vec<Option<usize>>) {
+) -> (Tally, Vec<Option<usize>>, Pairs) {
     let gt_names: Vec<GtName> = reference.files.iter().map(|f| f.name.clone()).collect();
     let names: Vec<PatchName> = files.iter().map(|f| f.name.clone()).collect();
     let partners = pairing::by_name(&gt_names, &names);
-    let taken: HashSet<usize> = partners.iter().flatten().copied().collect();
+    let taken: HashMap<usize, usize> = (0..)
+        .zip(&partners)
+        .filter_map(|(gt, at)| Some(((*at)?, gt)))
+        .collect();
     let mut tally = Tally::new(reference, files.is_empty());
     let index = ContentIndex::new(reference);
     let mut shared = pairing::Shared::new();
+    let mut pairs = Pairs::new();
     let mut lookalikes = vec![0; gt_names.len()];
     for (at, file) in files.iter().enumerate() {
         let measured = measure(reference, file);
         tally.add(&measured);
+        if let Some(gt) = taken.get(&at)
+            && let Some(gt_file) = reference.files.get(*gt)
+        {
+            let pair = Pair::new(reference, gt_file, Some(file), &measured);
+            pairs.insert((*gt, at), pair);
+        }
         for (gt, both) in index.similar(reference, &measured) {
             if partners.get(gt) == Some(&Some(at)) {
                 shared.insert((gt, at), both);
-            } else if !taken.contains(&at)
+            } else if !taken.contains_key(&at)
                 && let Some(count) = lookalikes.get_mut(gt)
             {
                 *count += 1;
@@ -152,7 +172,7 @@ fn read_patch(
         ));
     }
     let partners = pairing::by_content(&gt_names, &names, &shared, partners);
-    (tally, partners)
+    (tally, partners, pairs)
 }
 
 /// The two counts of identical files.

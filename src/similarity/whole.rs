@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::candidate::{Candidate, Measured, Tally, identical, measure, raw_lines};
+use super::candidate::{Candidate, Measured, Tally, identical, raw_lines};
 use super::chance::{FITTED_UP_TO, p_chance};
 use super::containment::Overlap;
 use super::model::{FileSimilarity, Ratio, Similarity};
@@ -137,29 +137,25 @@ impl Whole {
         }
     }
 
-    /// The measures of one file against its partner.
+    /// The measures of one file against its partner, if it has one.
     pub fn file(
         &self,
         reference: &Reference<'_>,
         index: usize,
         gt: &GtFile<'_>,
-        partner: Option<&Candidate<'_>>,
+        partner: Option<(&Candidate<'_>, Pair)>,
     ) -> FileSimilarity {
-        let measured = partner.map_or_else(Measured::default, |file| measure(reference, file));
-        let has: HashSet<u32> = measured.lines.iter().flatten().copied().collect();
-        let shared = |has: &dyn Fn(u32) -> bool| {
-            gt.distinctive.iter().filter(|line| has(**line)).count() as u64
-        };
-        let c = Ratio::new(shared(&|line| has.contains(&line)), gt.name.distinctive);
-        let grams: HashSet<u32> = measured.grams.iter().copied().collect();
-        let t12 = windows(&reference.grams, gt.grams.iter().copied(), |n| {
-            grams.contains(&n)
-        });
+        let pair = partner.as_ref().map_or_else(
+            || Pair::new(reference, gt, None, &Measured::default()),
+            |(_, pair)| *pair,
+        );
+        let partner = partner.map(|(file, _)| file);
         let overlap = || {
             let theirs = partner.map(|file| raw_lines(&file.parts));
             Overlap::of(&raw_lines(&[gt.patch]), &theirs.unwrap_or_default())
         };
         let raw = self.has_patch.then(overlap);
+        let anywhere = gt.distinctive.iter().filter(|line| self.count(**line) > 0);
         FileSimilarity {
             path: gt.name.path.clone(),
             paired_with: partner.map(|file| file.name.path.clone()),
@@ -168,16 +164,46 @@ impl Whole {
             test: gt.test,
             status: gt.patch.status,
             gt_lines: gt.patch.added().count() as u64,
-            distinctive: c.den,
-            shared: c.num,
-            shared_anywhere: shared(&|line| self.count(line) > 0),
+            distinctive: pair.lines.den,
+            shared: pair.lines.num,
+            shared_anywhere: anywhere.count() as u64,
             containment: raw.and_then(Overlap::containment),
             jaccard: raw.filter(|raw| raw.gt > 0).and_then(Overlap::jaccard),
-            copy_score: larger(self.given(c), self.given(t12)),
+            copy_score: larger(self.given(pair.lines), self.given(pair.grams)),
             longest_run: self.runs.longest(index),
             p_chance: p_chance(gt.distinct),
-            identical: partner.is_some_and(|file| identical(gt, file, &measured)),
-            eligible: c.den >= ELIGIBLE_LINES,
+            identical: pair.identical,
+            eligible: pair.lines.den >= ELIGIBLE_LINES,
+        }
+    }
+}
+
+/// What a file of the GT and a file of the patch have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair {
+    /// Distinctive lines.
+    lines: Ratio,
+    /// Windows of T12.
+    grams: Ratio,
+    identical: bool,
+}
+
+impl Pair {
+    /// Of a file of the GT and a measured file; without one, what there is to have in common.
+    pub fn new(
+        reference: &Reference<'_>,
+        gt: &GtFile<'_>,
+        file: Option<&Candidate<'_>>,
+        measured: &Measured,
+    ) -> Self {
+        let has: HashSet<u32> = measured.lines.iter().flatten().copied().collect();
+        let shared = gt.distinctive.iter().filter(|line| has.contains(line));
+        let grams: HashSet<u32> = measured.grams.iter().copied().collect();
+        let of_gt = gt.grams.iter().copied();
+        Self {
+            lines: Ratio::new(shared.count() as u64, gt.name.distinctive),
+            grams: windows(&reference.grams, of_gt, |n| grams.contains(&n)),
+            identical: file.is_some_and(|file| identical(gt, file, measured)),
         }
     }
 }

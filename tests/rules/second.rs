@@ -299,3 +299,29 @@ fn back_to_the_base_takes_nothing() {
         ),
     ]);
 }
+
+/// A shell that is started for each command forgets its functions; in another one a later command may
+/// call them.
+#[test]
+fn functions_that_nothing_calls_bring_nothing() {
+    let (rules, facts) = (rules(), full_facts());
+    for (tool, command, wanted) in [
+        ("Bash", "f() { git show 9ac4e17d; }; git diff", NO),
+        ("Bash", "f() { git show 9ac4e17d; }; f", GOT),
+        ("Bash", "f() { git show 9ac4e17d; }; eval \"$x\"", GOT),
+        ("Bash", "f() { git show 9ac4e17d; }; . ./run.sh", GOT),
+        ("execute_bash", "f() { git show 9ac4e17d; }; git diff", GOT),
+        (
+            "Bash",
+            "tmux send-keys 'f() { git show 9ac4e17d; }' Enter; git diff",
+            GOT,
+        ),
+    ] {
+        let mut trace = Trace::default();
+        trace.next(Channel::Command, command).tool = Some(tool.to_owned());
+        trace.result(DIFF);
+        let findings = run(&rules, &facts, None, &trace.events);
+        let said = verdict(&findings);
+        assert!(wanted.contains(&said), "{tool}: {command}: {said}");
+    }
+}

@@ -3,6 +3,9 @@
 //! A program that stands in no table is assumed to *use* the files that it names without showing
 //! them, so that an unknown program accuses nobody.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// What a program does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -102,15 +105,19 @@ const TABLE: &[(Class, &[&str])] = &[
         ]),
 ];
 
+static BY_NAME: LazyLock<HashMap<&str, Class>> = LazyLock::new(|| {
+    let of = |(class, names): &(Class, &'static [&'static str])| {
+        let class = *class;
+        names.iter().map(move |name| (*name, class))
+    };
+    TABLE.iter().flat_map(of).collect()
+});
+
 /// What the program does. The name is compared without case and without `.exe`.
 pub fn class(program: &str) -> Class {
     let lower = program.to_ascii_lowercase();
     let name = lower.strip_suffix(".exe").unwrap_or(&lower);
-    let found = TABLE
-        .iter()
-        .find(|(_, names)| names.contains(&name))
-        .map(|(class, _)| *class);
-    found.unwrap_or_else(|| {
+    BY_NAME.get(name).copied().unwrap_or_else(|| {
         // python3.12, pip3.11
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         match stem {

@@ -39,13 +39,20 @@ const MAX_EARLY_TEXT: usize = 256 << 10;
 /// Files that are remembered because the agent wrote them.
 const MAX_OWN_FILES: usize = 16_384;
 
+/// The tool that is known to start a shell for each command, which keeps no functions for the next one.
+const FRESH_SHELL: &str = "Bash";
+
 impl Engine<'_> {
     /// A shell command.
     pub(super) fn command(&mut self, event: &Event) {
         let text = plain(&event.text).into_owned();
         self.mark(&text);
         self.mentions(event, &text);
-        let line = shell::parse(&event.text);
+        let line = if event.tool.as_deref() == Some(FRESH_SHELL) {
+            shell::parse_whole_shell(&event.text)
+        } else {
+            shell::parse(&event.text)
+        };
         self.listed.clear();
         self.ran.clear();
         self.looked_at.clear();
@@ -65,8 +72,13 @@ impl Engine<'_> {
         }
         let unread = self.script_bytes > MAX_SCRIPT_BYTES && !self.ran.is_empty();
         self.long_commands += usize::from(windows.cut);
-        if line.incomplete || windows.cut {
-            cautious::each_step(&text, cwd, line.unread, |step| self.step_once(event, step));
+        let doubtful = line.incomplete || windows.cut;
+        let unknown = line.invocations.iter().any(runs_the_unknown);
+        let rest_unread = line.unread;
+        // Both readings of a long command are not held at once.
+        drop(line);
+        if doubtful {
+            cautious::each_step(&text, cwd, rest_unread, |step| self.step_once(event, step));
         }
         let unread = unread || self.steps > MAX_STEPS;
         if let Some(call) = self
@@ -76,9 +88,9 @@ impl Engine<'_> {
         {
             call.spoken = std::mem::take(&mut self.spoken);
         }
-        let unclear = line.incomplete || windows.cut || unread;
+        let unclear = doubtful || unread;
         self.unclear_commands += u64::from(unclear);
-        if unclear || line.invocations.iter().any(runs_the_unknown) {
+        if unclear || unknown {
             self.calls.entry(event.id).or_default().unclear = true;
         }
     }

@@ -4,7 +4,7 @@
 //! quotes. What is found so is doubtful: findings say so, and silence of the result proves nothing.
 
 use super::steps::Step;
-use super::windows::Windows;
+use super::windows::{LONGEST, Windows};
 use crate::rules::outcome::CallState;
 use crate::shell::model::{CommandLine, Invocation, Join, Origin, Redirect, Word};
 use crate::shell::{is_data_program, is_well_known, leads_a_command, may_wrap, runs_others};
@@ -14,42 +14,76 @@ use crate::shell::{is_data_program, is_well_known, leads_a_command, may_wrap, ru
 /// With `unread`, part of the text was never looked at, and two kinds of trickery are reckoned with:
 /// commands behind words that are not known to run any, and texts that only look like heredocs.
 pub(super) fn each_step(text: &str, cwd: Option<&str>, unread: bool, mut visit: impl FnMut(Step)) {
-    let doubtful = |step: Step| Step {
-        state: CallState {
-            unclear: true,
-            ..step.state
-        },
-        cautious: true,
-        ..step
-    };
     visit(doubtful(Step {
         text: text.to_owned(),
         ..Step::default()
     }));
     let mut reader = Reader {
         unread,
-        ..Reader::default()
+        cwd,
+        visit,
+        line: CommandLine::default(),
+        words: 0,
+        heredoc: None,
     };
     reader.read(text);
-    let line = reader.line;
-    let mut windows = Windows::new(&line);
-    while let Some(steps) = windows.next(cwd) {
-        steps.into_iter().map(doubtful).for_each(&mut visit);
+    reader.hand_out();
+}
+
+/// A step that may be none.
+fn doubtful(step: Step) -> Step {
+    Step {
+        state: CallState {
+            unclear: true,
+            ..step.state
+        },
+        cautious: true,
+        ..step
     }
 }
 
 /// Characters that separate commands, whatever stands around them.
 const SEPARATORS: &[char] = &['\n', ';', '|', '&', '(', ')', '`'];
 
-#[derive(Debug, Default)]
-struct Reader {
+/// Most words of one piece that are looked at together.
+const LONGEST_PIECE: usize = 1 << 16;
+
+struct Reader<'c, V> {
     unread: bool,
+    cwd: Option<&'c str>,
+    visit: V,
+    /// Pieces that were not handed out yet.
     line: CommandLine,
+    /// Words of them.
+    words: usize,
     /// The delimiter of the heredoc whose body is being skipped.
     heredoc: Option<String>,
 }
 
-impl Reader {
+impl<V: FnMut(Step)> Reader<'_, V> {
+    /// Hands out the steps of the pieces read so far.
+    fn hand_out(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let mut windows = Windows::new(&line);
+        while let Some(steps) = windows.next(self.cwd) {
+            steps.into_iter().map(doubtful).for_each(&mut self.visit);
+        }
+    }
+
+    /// Begins a piece: a text of any length is never there in pieces as a whole.
+    fn begin(&mut self, join: Join, words: usize) {
+        let most = if join == Join::Pipe {
+            2 * LONGEST
+        } else {
+            LONGEST
+        };
+        self.words += words;
+        if self.line.invocations.len() >= most || self.words > LONGEST_PIECE {
+            self.hand_out();
+            self.words = words;
+        }
+    }
+
     fn read(&mut self, text: &str) {
         for line in text.split('\n') {
             if let Some(delimiter) = &self.heredoc {
@@ -100,7 +134,10 @@ impl Reader {
             return false;
         };
         let all: Vec<&str> = words.collect();
-        self.line.invocations.push(invocation(&all, join));
+        for some in all.chunks(LONGEST_PIECE) {
+            self.begin(join, some.len());
+            self.line.invocations.push(invocation(some, join));
+        }
         if self.unread && (may_wrap(program) || runs_others(program)) {
             // The first that means something, unless what it is given is data.
             let inner = all.iter().skip(1).position(|word| {

@@ -80,7 +80,11 @@ impl Past {
         step: Option<&Step>,
     ) -> bool {
         let files = files(event, step);
-        self.hits.iter().rev().any(|hit| {
+        // Hits of this event itself stand at the end.
+        let own = self.by_event.get(&event.id).and_then(|hits| hits.first());
+        let before = own.map_or(self.hits.len(), |first| *first);
+        let hits = self.hits.get(..before).unwrap_or_default();
+        hits.iter().rev().any(|hit| {
             let Some(finding) = findings.get(hit.finding) else {
                 return false;
             };

@@ -16,6 +16,9 @@ use crate::shell::model::{CommandLine, Invocation, Join, Origin};
 /// Programs that are taken up together, more where a pipeline goes on.
 const USUAL: usize = 512;
 
+/// Programs with more words than that together are taken up apart.
+const MANY_WORDS: usize = 1 << 16;
+
 /// Most programs of one pipeline that are looked at together.
 pub(super) const LONGEST: usize = 4_096;
 
@@ -57,7 +60,12 @@ impl<'l> Windows<'l> {
             return (!others.is_empty())
                 .then(|| others.iter().map(|s| Step::script(s, cwd)).collect());
         }
-        let mut length = USUAL.min(rest.len());
+        let mut words = 0_usize;
+        let few = |invocation: &&Invocation| {
+            words += invocation.args.len();
+            words <= MANY_WORDS
+        };
+        let mut length = rest.iter().take(USUAL).take_while(few).count().max(1);
         while length < rest.len() && !closed(rest, length) {
             if length == LONGEST {
                 self.cut = true;
