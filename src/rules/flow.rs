@@ -229,9 +229,15 @@ impl Stash {
             target.is_some_and(|t| place.in_tree(t) && !t.ends_with('*') && !is_container(t));
         io.files
             .iter()
-            .filter(|file| file.access == Access::Read && !is_data(&file.path))
+            .filter(|file| file.access == Access::Read)
             .filter_map(|file| {
-                let saved = self.find(&place.resolve(&file.path))?;
+                let path = place.resolve(&file.path);
+                // Prose and data that came along are no reference, whatever a file of its own is called.
+                let itself = || self.paths.contains_key(&path);
+                let saved = self.find(&path)?;
+                if is_data(&file.path) && !itself() {
+                    return None;
+                }
                 let kind = if io.applies {
                     FlowKind::Apply
                 } else if io.prints {

@@ -53,6 +53,21 @@ fn addresses_in_disguise() {
     ]);
 }
 
+/// What a file is called says nothing of what was saved into it; what came along with other files is told by it.
+#[test]
+#[rustfmt::skip]
+fn a_saved_answer_by_any_name() {
+    check(&[
+        (&[("gh pr diff 48213 > /tmp/notes.txt", ""), ("cat /tmp/notes.txt", DIFF)], GOT),
+        (&[("gh pr diff 48213 > /tmp/notes.md", ""), ("sed -n 1,80p /tmp/notes.md", DIFF)], GOT),
+        (&[("curl -s https://api.github.com/repos/acme/widget/pulls/48213/files > f.json", ""), ("jq -r '.[].patch' f.json", DIFF)], GOT),
+        (&[("curl -sL https://github.com/acme/widget/pull/48213.diff -o build.log", ""), ("git apply build.log", "")], GOT),
+        (&[("gh issue view 4711 -R acme/widget > /tmp/issue.md", ""), ("cat /tmp/issue.md", "The layout breaks when the window is narrow.")], NO),
+        (&[("git clone https://github.com/acme/gadget /tmp/g", ""), ("cat /tmp/g/README.md", "# gadget\n\nHow to build.")], NO),
+        (&[("gh pr diff 48213 > /tmp/notes.txt", "HTTP 404: Not Found"), ("cat /tmp/todo.txt", "1. read the layout code")], TRIED),
+    ]);
+}
+
 #[test]
 #[rustfmt::skip]
 fn a_fetch_into_a_file_that_is_shown() {
