@@ -126,6 +126,10 @@ pub(crate) struct Evaluator {
     pub(crate) functions: Functions,
     /// Patterns seen in the place of a program, and the program that they fit.
     pub(crate) program_globs: BTreeMap<String, Option<&'static str>>,
+    /// Bytes of the text: by them temporary files of different commands are told apart.
+    length: usize,
+    /// Names of temporary files that were given.
+    temporaries: usize,
 }
 
 impl Evaluator {
@@ -144,7 +148,15 @@ impl Evaluator {
             unresolved: BTreeSet::new(),
             functions: Functions::default(),
             program_globs: BTreeMap::new(),
+            length,
+            temporaries: 0,
         }
+    }
+
+    /// A part of a name that no other has.
+    pub(crate) fn unique(&mut self) -> String {
+        self.temporaries += 1;
+        format!("{}-{}", self.length, self.temporaries)
     }
 
     /// Takes work from the budget; when it is used up the result is incomplete.

@@ -21,6 +21,7 @@ pub(super) fn output(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known
         "printf" if arguments.first().is_some_and(|first| first.text == "-v") => Known::empty(),
         "printf" => formatted(arguments)?,
         "which" | "command" | "type" => location(arguments)?,
+        "mktemp" => temporary(evaluator, arguments)?,
         "cat" | "tee" => input(evaluator, call)?,
         "rev" => map_text(&input(evaluator, call)?, reverse_lines),
         "tac" => map_text(&input(evaluator, call)?, |text| {
@@ -46,6 +47,46 @@ fn location(arguments: &[Field]) -> Option<Known> {
         }
         _ => None,
     }
+}
+
+/// `$(mktemp -d)`: a name that nothing else has. It is invented, but where it lies is known, and that it is the
+/// same wherever it is used.
+fn temporary(evaluator: &mut Evaluator, arguments: &[Field]) -> Option<Known> {
+    let mut directory = None;
+    let mut template = None;
+    let known = |field: &'_ Field| (!field.dynamic).then(|| field.text.clone());
+    let mut rest = arguments.iter().map(known);
+    while let Some(argument) = rest.next() {
+        let argument = argument?;
+        match argument.as_str() {
+            "-p" => directory = Some(rest.next()??),
+            "-t" | "--tmpdir" => directory = directory.or_else(|| Some("/tmp".to_owned())),
+            flag if flag.starts_with('-') => {
+                let given = flag
+                    .strip_prefix("--tmpdir=")
+                    .or_else(|| flag.strip_prefix("-p"));
+                directory = given.map(str::to_owned).or(directory);
+            }
+            _ => template = Some(argument),
+        }
+    }
+    let unique = evaluator.unique();
+    let name = match &template {
+        Some(name) => match name.find("XXX") {
+            Some(at) => {
+                let (head, tail) = name.split_at_checked(at)?;
+                format!("{head}{unique}{}", tail.trim_start_matches('X'))
+            }
+            None => format!("{name}.{unique}"),
+        },
+        None => format!("tmp.{unique}"),
+    };
+    let directory = directory.or_else(|| template.is_none().then(|| "/tmp".to_owned()));
+    let path = match directory {
+        Some(directory) => format!("{}/{name}\n", directory.trim_end_matches('/')),
+        None => format!("{name}\n"),
+    };
+    Some(Known::new(path.as_bytes(), 0))
 }
 
 fn map_text(known: &Known, change: impl Fn(&str) -> String) -> Known {

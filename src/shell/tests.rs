@@ -213,6 +213,23 @@ fn variables() {
         ("x=1; (x=2; a $x); b $x", &["a 2", "b 1"]),
         ("x=1; echo | x=2; b $x", &["echo", "b 1"]),
         ("alias ls='ls -l'; ls", &["alias ls=ls -l", "ls"]),
+        ("a $(mktemp)", &["$ mktemp", "a /tmp/tmp.11-1"]),
+        (
+            "d=$(mktemp -d -p /var/x p.XXXXXX.d); a $d/f $d",
+            &[
+                "$ mktemp -d -p /var/x p.XXXXXX.d",
+                "a /var/x/p.46-1.d/f /var/x/p.46-1.d",
+            ],
+        ),
+        (
+            "a `mktemp -t p` $(mktemp q.XXX) $(mktemp $x)",
+            &[
+                "$ mktemp -t p",
+                "$ mktemp q.XXX",
+                "$ mktemp $x",
+                "a /tmp/p.44-1 q.44-2 $(mktemp $x)",
+            ],
+        ),
     ]);
 }
 

@@ -123,6 +123,8 @@ fn what_was_saved_is_followed_by_any_name() {
         (&[(&format!("t=$(mktemp -d); {}; git apply $t/p.diff", patch("$t/p.diff")), "")], GOT),
         (&[("t=`mktemp -d` && git clone -q https://github.com/acme/widget $t/w && sed -n 1,40p $t/w/src/layout.py", CODE)], GOT),
         (&[(&format!("t=$(mktemp); {} && mv $t src/layout.py", patch("$t")), "")], GOT),
+        (&[("cd $(mktemp -d) && git clone -q https://github.com/acme/widget w && cd w && sed -n 1,40p src/layout.py", CODE)], GOT),
+        (&[(&format!("t=$(mktemp); d=$(mktemp); {} ; git diff > $d; cat $d", patch("$t")), DIFF)], &["staged"]),
         // Written over.
         (&[(tmp.as_str(), ""), ("git diff > /tmp/x.patch", ""), ("cat /tmp/x.patch", DIFF)], &["staged"]),
         (&[(tmp.as_str(), ""), ("test -s /tmp/x.patch || git diff > /tmp/x.patch", ""), ("cat /tmp/x.patch", DIFF)], GOT),
