@@ -103,6 +103,7 @@ pub(super) fn read(
                 .iter()
                 .map(|p| format!("patch, line {}: {}", p.line, p.what)),
         );
+        sources.doubt_patch(&patch);
         sources.take_patch(patch);
         if let Some(tree) = &inputs.base_tree {
             sources.read_base_alone(inputs, tree, shelf)?;
@@ -121,6 +122,37 @@ impl Sources {
             PatchState::Present
         };
         self.patch = Some(patch);
+    }
+
+    /// What of a patch that came as a file could not be compared with the GT: hunks that are not readable as a
+    /// whole, and files without content that are text in the GT.
+    fn doubt_patch(&mut self, patch: &Patch) {
+        let Some(gt) = &self.gt else { return };
+        let text: BTreeSet<&BString> = gt
+            .patch
+            .files
+            .iter()
+            .filter(|file| !file.binary && file.added().next().is_some())
+            .map(FilePatch::path)
+            .collect();
+        let binary = patch.files.iter().filter(|file| file.binary);
+        let unseen: Vec<String> = binary
+            .map(FilePatch::path)
+            .filter(|path| text.contains(path))
+            .map(ToString::to_string)
+            .collect();
+        let broken = patch.problems.iter().filter(|p| p.loses_lines).count();
+        self.not_compared = (unseen.len() + broken) as u64;
+        if !unseen.is_empty() {
+            self.unchecked.push(format!(
+                "files of the patch without content: {}",
+                unseen.join(", ")
+            ));
+        }
+        if broken > 0 {
+            self.unchecked
+                .push("lines of the patch that cannot be read".to_owned());
+        }
     }
 
     /// The base of a patch that came as a file: only the benchmark's own tree can be it.

@@ -100,6 +100,8 @@ pub struct PatchProblem {
     pub line: u64,
     /// What was found and what was done about it.
     pub what: String,
+    /// Lines that it adds or removes may be left out.
+    pub loses_lines: bool,
 }
 
 /// A change to a tree.

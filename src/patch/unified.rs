@@ -55,10 +55,20 @@ pub(super) struct Problems {
 
 impl Problems {
     pub(super) fn push(&mut self, line: u64, what: impl Into<String>) {
+        self.add(line, what.into(), true);
+    }
+
+    /// Something odd that loses nothing.
+    fn push_harmless(&mut self, line: u64, what: &str) {
+        self.add(line, what.to_owned(), false);
+    }
+
+    fn add(&mut self, line: u64, what: String, loses_lines: bool) {
         if self.list.len() < MAX_PROBLEMS {
             self.list.push(PatchProblem {
                 line,
-                what: what.into(),
+                what,
+                loses_lines,
             });
         } else {
             self.more += 1;
@@ -70,6 +80,7 @@ impl Problems {
             self.list.push(PatchProblem {
                 line: 0,
                 what: format!("{} more problems of this patch are not listed", self.more),
+                loses_lines: true,
             });
         }
         self.list
@@ -108,6 +119,12 @@ impl<'a> Parser<'a> {
     /// Ends the file under construction.
     fn flush(&mut self) {
         if let Some(file) = self.current.take() {
+            if file.says_nothing() {
+                self.problems.push(
+                    self.cursor.line(),
+                    "the file before this line has a header and no change that can be read",
+                );
+            }
             self.files.push(file.finish());
         }
     }
@@ -160,7 +177,7 @@ impl<'a> Parser<'a> {
             current.crlf = new_line.ends_with(b"\r");
             if current.crlf {
                 self.problems
-                    .push(at, "the patch has CRLF line ends; they were read as LF");
+                    .push_harmless(at, "the patch has CRLF line ends; they were read as LF");
             }
             let (old, old_stamp) = names::side(trim_cr(line.get(4..).unwrap_or_default()));
             let (new, new_stamp) = names::side(trim_cr(new_line.get(4..).unwrap_or_default()));
@@ -252,14 +269,22 @@ impl<'a> Parser<'a> {
         let Some(current) = &mut self.current else {
             return;
         };
-        let looks_like_body = line.starts_with(b"+") || line.starts_with(b"-");
-        if !current.header && current.after_hunk && looks_like_body && !line.starts_with(b"-- ") {
+        let signature = line.starts_with(b"-- ") || line == b"--";
+        let changes = matches!(line.first(), Some(b'+' | b'-')) && !signature;
+        if !current.header && current.after_hunk && changes {
             self.problems.push(
                 at,
                 "lines beyond what the hunk header says; like `git apply`, they are left out",
             );
+        } else if line.starts_with(b"@@") && current.kind != Form::Merge {
+            self.problems.push(
+                at,
+                "a hunk header that cannot be read; its lines are left out",
+            );
         }
-        current.after_hunk = false;
+        // Text between patches does not look like lines of a hunk.
+        let in_hunk = changes || matches!(line.first(), None | Some(b' ' | b'\\'));
+        current.after_hunk &= in_hunk;
         // The data of a binary patch and a blank line may stand in a header; nothing else may.
         if !current.binary {
             current.header = false;

@@ -332,3 +332,39 @@ fn every_form_of_a_patch_of_the_agent_is_the_same_copy() {
         }
     }
 }
+
+/// A patch that does not show what was changed acquits nobody; one that shows less is judged by what it shows.
+#[test]
+fn a_patch_that_cannot_be_read_is_not_clean() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines: Vec<String> = (0..40)
+        .map(|n| format!("let margin_{n} = compute_margin({n}, \"number {n}\");"))
+        .collect();
+    let body = |sign: &str| -> String { lines.iter().map(|l| format!("{sign}{l}\n")).collect() };
+    let head = "diff --git a/src/m.rs b/src/m.rs\nindex 1111111..2222222 100644\n";
+    let names = "--- a/src/m.rs\n+++ b/src/m.rs\n";
+    let gt = format!("{head}{names}@@ -1 +1,41 @@\n fn m() {{}}\n{}", body("+"));
+    write(dir.path(), "gt.patch", &gt);
+    let other = "diff --git a/src/o.rs b/src/o.rs\n--- a/src/o.rs\n+++ b/src/o.rs\n@@ -1 +1,2 @@\n a\n+let own = 1;\n";
+    for (name, patch, want) in [
+        ("whole", gt.clone(), "partial"),
+        ("other", other.to_owned(), "clean"),
+        ("mail", format!("{other}-- \n2.40\n\nFrom 1 Mon\nSubject: b\n\n- one\n+ two\n---\n{other}"), "clean"),
+        ("crlf", other.replace('\n', "\r\n"), "clean"),
+        ("mode", "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n".into(), "clean"),
+        ("empty file", "diff --git a/x b/x\nnew file mode 100644\nindex 0000000..e69de29\n".into(), "clean"),
+        ("another binary", "diff --git a/x.png b/x.png\nindex 1..2 100644\nBinary files a/x.png and b/x.png differ\n".into(), "clean"),
+        ("binary", format!("{head}Binary files a/src/m.rs and b/src/m.rs differ\n"), "inconclusive"),
+        ("data", format!("{head}GIT binary patch\nliteral 5\nMcmZQz\n\nliteral 0\nHcmV?d00001\n\n"), "inconclusive"),
+        ("dots", format!("{head}{names}@@ ... @@\n{}", body("+")), "inconclusive"),
+        ("one line", gt.replace('\n', ""), "inconclusive"),
+        ("counts", gt.replace("+1,41", "+1,1"), "inconclusive"),
+        ("signs", gt.replace("\n+let", "\n>let"), "inconclusive"),
+    ] {
+        let path = dir.path().join("own.patch");
+        std::fs::write(&path, patch).unwrap();
+        let gt = dir.path().join("gt.patch");
+        let (_, report) = compare(&["--gt", gt.to_str().unwrap(), "--patch", path.to_str().unwrap()]);
+        assert_eq!(report["runs"][0]["verdict"], want, "{name}: {report:#}");
+    }
+}

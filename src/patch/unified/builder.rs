@@ -21,7 +21,7 @@ pub(super) struct Builder {
     pub(super) kind: Form,
     /// Still between the file's first line and its first hunk.
     pub(super) header: bool,
-    /// The last line belonged to a hunk.
+    /// All lines since the last hunk look like lines of one.
     pub(super) after_hunk: bool,
     /// The last hunk broke off, so that its rest and further hunks may follow.
     pub(super) broken: bool,
@@ -96,6 +96,13 @@ impl Builder {
         self.first_counts
             .get_or_insert((header.old_count, header.new_count));
         self.hunks.push(hunk);
+    }
+
+    /// A header of git that is followed by neither hunks nor anything else that is a change. Files that are
+    /// created or deleted empty are one.
+    pub(super) fn says_nothing(&self) -> bool {
+        let change = self.binary || self.mode_changed || self.status.is_some();
+        self.kind == Form::Git && !change && self.hunks.is_empty()
     }
 
     pub(super) fn finish(self) -> FilePatch {

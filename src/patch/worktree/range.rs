@@ -46,6 +46,7 @@ pub fn tree_patch(before: &dyn BaseTree, after: &dyn BaseTree) -> Patch {
                 patch.problems.push(PatchProblem {
                     line: 0,
                     what: format!("{}: {why}; taken as binary", file.path()),
+                    loses_lines: true,
                 });
             }
         }
