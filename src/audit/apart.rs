@@ -158,7 +158,7 @@ impl Search<'_> {
         if let Some(first) = out.files.first() {
             out.problems.push(format!(
                 "{} files in places that are no part of a work tree (git directories, folders of tools, ignored names) \
-                 hold what the ground truth adds; they count as the agent's work (first: {})",
+                 hold what the ground truth adds (first: {})",
                 out.files.len(),
                 first.path()
             ));

@@ -22,6 +22,8 @@ pub(super) struct Faults {
     pub(super) preapplied: u64,
     /// Files of the patch that came after its last one.
     pub(super) copied: BTreeSet<String>,
+    /// How many of these a call of the agent may have put there all the same.
+    pub(super) doubtful: u64,
 }
 
 /// Looks for changes that the agent did not make. `apart` names the files of the patch that lie where the reading
@@ -47,8 +49,11 @@ pub(super) fn faults(
         // Evaluators put their things there when the agent has ended, and may have looked at the reference. An
         // agent that never reached for it, and never wrote there by name, has nothing to hide.
         let written = |path: &String| provenance.written_paths.contains(path);
-        let copied = apart.iter().filter(|path| !written(path));
-        found.copied.extend(copied.cloned());
+        let copied: Vec<&String> = apart.iter().filter(|path| !written(path)).collect();
+        if !provenance.environment.accounted {
+            found.doubtful = copied.len() as u64;
+        }
+        found.copied.extend(copied.into_iter().cloned());
     }
     found
 }
@@ -166,6 +171,7 @@ mod tests {
             changed_before: own(before),
             unchanged_at_the_end: own(end),
             all_explained,
+            accounted: all_explained,
         }
     }
 

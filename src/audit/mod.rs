@@ -239,7 +239,7 @@ fn facts_of_task(
             .is_some_and(|gt| !gt.patch.problems.is_empty()),
         preapplied_lines: sources.preapplied_lines.max(faults.preapplied),
         harness_copy: !faults.copied.is_empty(),
-        not_compared: sources.not_compared,
+        not_compared: sources.not_compared + faults.doubtful,
         ..Measures::default()
     };
     if let Some(comparison) = &comparison {
@@ -317,7 +317,7 @@ fn read(
     }
     let faults = harness::faults(&heard, reading.comparison.as_ref(), &reading.sources.apart);
     if !faults.copied.is_empty() {
-        reading.without(inputs, &faults.copied, prompt);
+        reading.without(inputs, &faults, prompt);
         heard = reading.listen(inputs, rules, prompt)?;
     }
     Ok((reading, heard, faults))

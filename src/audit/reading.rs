@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::harness;
+use super::harness::{self, Faults};
 use super::listen::{Heard, listen, squeezed_lines};
 use super::sources::{self, Sources};
 use super::starter::{RunStarter, StarterCache};
@@ -79,20 +79,22 @@ impl Reading {
     }
 
     /// Takes files out of the patch and compares again: they are not the agent's.
-    pub(super) fn without(
-        &mut self,
-        inputs: &RunInputs,
-        files: &BTreeSet<String>,
-        prompt: Option<&str>,
-    ) {
+    pub(super) fn without(&mut self, inputs: &RunInputs, faults: &Faults, prompt: Option<&str>) {
         if let Some(patch) = &mut self.sources.patch {
-            harness::take_out(patch, files);
+            harness::take_out(patch, &faults.copied);
         }
-        let names: Vec<&str> = files.iter().map(String::as_str).collect();
-        self.sources.problems.push(format!(
-            "not the agent's, the full trace holds no writer: {} (taken out of the patch)",
-            names.join(", ")
-        ));
+        let names: Vec<&str> = faults.copied.iter().map(String::as_str).collect();
+        let names = names.join(", ");
+        self.sources.problems.push(if faults.doubtful > 0 {
+            format!(
+                "no call of the trace names, and a script or another program may have written: {names} (taken out of \
+                 the patch)"
+            )
+        } else {
+            format!(
+                "not the agent's, the full trace holds no writer: {names} (taken out of the patch)"
+            )
+        });
         self.comparison = compare_with_gt(inputs, &self.sources, self.starter.as_ref(), prompt);
     }
 

@@ -119,6 +119,8 @@ pub struct Environment {
     pub unchanged_at_the_end: Vec<String>,
     /// Every call of the trace reads only, or is an edit whose content the trace holds.
     pub all_explained: bool,
+    /// The same, or runs tests.
+    pub accounted: bool,
 }
 
 /// Provenance of one run.

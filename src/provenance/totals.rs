@@ -62,6 +62,7 @@ fn environment(t: &Tracker) -> Environment {
         changed_before: names(&t.looks.before),
         unchanged_at_the_end: names(&t.looks.absent_at_the_end()),
         all_explained: t.looks.all_explained(),
+        accounted: t.accounted,
     }
 }
 

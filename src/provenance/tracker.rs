@@ -68,7 +68,7 @@ pub struct Tracker {
     pub(super) patch: Vec<AddedFile>,
     starter_known: bool,
     /// Every call so far reads only, runs tests, or is an edit whose content the trace holds.
-    accounted: bool,
+    pub(super) accounted: bool,
     layers: Layers,
     /// Number of the text that is searched; the stamp of a line.
     now: u64,

@@ -117,8 +117,24 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "{} files in places that are no part of a work tree (git directories, folders of tools, ignored names) \
-         hold what the ground truth adds; they count as the agent's work (first: {})",
-        "{0} 个文件位于不属于工作区的位置（git 目录、工具目录、被忽略的名称），含有参考补丁新增的内容，按代理的工作计入（首个：{1}）",
+         hold what the ground truth adds (first: {})",
+        "{0} 个文件位于不属于工作区的位置（git 目录、工具目录、被忽略的名称），含有参考补丁新增的内容（首个：{1}）",
+    ),
+    (
+        "no call of the trace names, and a script or another program may have written: {} (taken out of the patch)",
+        "轨迹中没有调用提到、但可能由脚本或其他程序写入：{0}（已从补丁中去除）",
+    ),
+    (
+        "not the agent's, the full trace holds no writer: {} (taken out of the patch)",
+        "并非代理所写，完整轨迹中没有写入者：{0}（已从补丁中去除）",
+    ),
+    (
+        "files of the patch without content: {}",
+        "补丁中没有内容的文件：{0}",
+    ),
+    (
+        "lines of the patch that cannot be read",
+        "补丁中无法读取的行",
     ),
     (
         "{} files that are not counted as work (packages, submodules, copies beside the agent's own solution) hold \

@@ -102,8 +102,8 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
             "参考补丁无法应用到基准版本",
         ),
         Fact::NotCompared => (
-            "files of the reference in the tree that could not be compared",
-            "无法比较的参考文件数",
+            "files that could not be compared with the reference, or of which nobody knows whose they are",
+            "无法与参考比较或来历不明的文件数",
         ),
         Fact::WithResidue => (
             "share of the reference in the patch or in copies that lie elsewhere in the run",
