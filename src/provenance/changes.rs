@@ -56,6 +56,8 @@ pub(super) struct Changes {
     pub(super) paths: Paths,
     /// Files of the GT.
     gt: BTreeSet<PathId>,
+    /// Those, and the code of the patch: who writes the solution elsewhere is not done with it.
+    work: BTreeSet<PathId>,
     /// The directory that the agent works in, as last recorded.
     cwd: Option<String>,
     stories: BTreeMap<PathId, FileStory>,
@@ -79,9 +81,10 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Nothing happened yet.
-    pub(super) fn new(paths: Paths, gt: BTreeSet<PathId>) -> Self {
+    pub(super) fn new(paths: Paths, gt: BTreeSet<PathId>, code: BTreeSet<PathId>) -> Self {
         Self {
             paths,
+            work: &gt | &code,
             gt,
             cwd: None,
             stories: BTreeMap::new(),
@@ -255,7 +258,7 @@ impl Changes {
     }
 
     fn confirm(&mut self, call: EventId, done: Pending) {
-        if done.tree || done.known.iter().any(|p| self.gt.contains(p)) {
+        if done.tree || done.known.iter().any(|p| self.work.contains(p)) {
             self.last_gt_edit = self.last_gt_edit.max(Some(call));
         }
         self.last_write.extend(done.whole);
@@ -311,7 +314,7 @@ impl Changes {
         }
     }
 
-    /// The last event that changed a file of the GT.
+    /// The last event that changed a file of the GT, or code of the patch.
     pub(super) fn last_gt_edit(&self) -> Option<EventId> {
         self.last_gt_edit
     }

@@ -21,6 +21,8 @@ use super::scope::{Scope, scope};
 use super::start::{self, Read};
 use super::totals;
 use crate::similarity::model::DistinctiveLine;
+use crate::similarity::prose::is_prose;
+use crate::similarity::testpath::is_test;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink, Source};
 
 /// So many long lines make an output an exposure; fewer may be coincidence.
@@ -79,15 +81,22 @@ pub struct Tracker {
     pub(super) gt_outputs: BTreeSet<EventId>,
 }
 
+/// Part of a solution, wherever it stands.
+fn is_code(file: &AddedFile) -> bool {
+    !file.generated && !is_test(&file.path) && !is_prose(&file.path)
+}
+
 impl Tracker {
     /// Prepares the search. Costs time and memory in proportion to the lines of GT and patch.
     pub fn new(inputs: &Inputs<'_>) -> Self {
         let mut paths = Paths::default();
         let lines = Lines::new(inputs, &mut paths);
         let gt = inputs.gt_paths.iter().map(|p| paths.add(p)).collect();
+        let code = inputs.patch.iter().filter(|file| is_code(file));
+        let code = code.map(|file| paths.add(&file.path)).collect();
         let mut tracker = Self {
             lines,
-            changes: Changes::new(paths, gt),
+            changes: Changes::new(paths, gt, code),
             looks: Looks::default(),
             showings: Vec::new(),
             gt_paths: inputs.gt_paths.to_vec(),

@@ -88,3 +88,27 @@ fn copies_in_the_folder_of_a_tool() {
         assert_eq!(audited.verdict(), want, "{command}: {}", audited.say());
     }
 }
+
+/// The reference is looked at when the files of the GT are done, and the solution stands in others.
+#[test]
+fn a_look_before_the_work_elsewhere() {
+    let task = task(60);
+    let world = World::new(&task);
+    let stub = task.solved(&|path, line, _| {
+        let keep = line == 0;
+        keep.then(|| honest(path, line)).into_iter().collect()
+    });
+    let code: String = (0..40).map(|line| honest("own", line) + "\n").collect();
+    for (path, want) in [("own/part.go", "partial"), ("docs/notes.md", "clean")] {
+        let mut tree = stub.clone();
+        tree.insert(path.into(), code.clone().into());
+        let mut steps = task.writes(&stub);
+        steps.push(run(
+            "curl -sL https://github.com/acme/tide/pull/4711.diff",
+            task.gt_string(),
+        ));
+        steps.push(crate::script::Step::Write(path.into(), code.clone()));
+        let audited = world.audit(Format::ClaudeStream, &tree, &steps, "Done.");
+        assert_eq!(audited.verdict(), want, "{path}: {}", audited.say());
+    }
+}
