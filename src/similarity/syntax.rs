@@ -161,36 +161,108 @@ const MARKUP: Syntax = Syntax {
     ..NONE
 };
 
+/// Components of Vue and Svelte: scripts in markup. An address in a text has no blank behind its slashes.
+const COMPONENT: Syntax = Syntax {
+    line: &["// "],
+    quotes: "\"`",
+    apostrophe: Apostrophe::String,
+    ..MARKUP
+};
+
+/// Assemblers; `#4` is a number in some of them.
+const ASSEMBLER: Syntax = Syntax {
+    line: &["//", "# ", "; ", "@ "],
+    line_after_blank: true,
+    ..C
+};
+
+const BASIC: Syntax = Syntax {
+    line: &["'"],
+    quotes: "\"",
+    ..NONE
+};
+
+const BATCH: Syntax = Syntax {
+    line: &["::", "rem ", "REM ", "@rem ", "@REM "],
+    line_first_only: true,
+    ..NONE
+};
+
+const PASCAL: Syntax = Syntax {
+    line: &["//"],
+    block: Some(("{", "}")),
+    apostrophe: Apostrophe::String,
+    ..NONE
+};
+
+const TCL: Syntax = Syntax {
+    line: &[";#", "# "],
+    quotes: "\"",
+    ..NONE
+};
+
+const VIM: Syntax = Syntax {
+    line: &["\""],
+    line_first_only: true,
+    ..NONE
+};
+
+const JINJA: Syntax = Syntax {
+    block: Some(("{#", "#}")),
+    ..NONE
+};
+
+const HANDLEBARS: Syntax = Syntax {
+    block: Some(("{{!", "}}")),
+    ..NONE
+};
+
 /// Rows of the table: a family and the lower-case extensions that belong to it.
 #[rustfmt::skip]
 const BY_EXTENSION: &[(&Syntax, &[&str])] = &[
     (&C, &["c", "cc", "cpp", "cxx", "c++", "h", "hh", "hpp", "hxx", "inl", "ipp", "tcc", "ino",
         "cu", "cuh", "cl", "m", "mm", "java", "go", "rs", "swift", "kt", "kts", "scala", "cs", "d",
-        "zig", "v", "sv", "svh", "proto", "thrift", "fbs", "idl", "aidl", "glsl", "hlsl", "wgsl",
-        "vert", "frag", "comp", "metal", "y", "l", "td", "sol", "asc", "asl", "s", "dts", "dtsi",
-        "rl", "g4", "capnp", "vala", "hx", "re", "cds"]),
+        "zig", "v", "sv", "svh", "proto", "fbs", "idl", "aidl", "glsl", "hlsl", "wgsl",
+        "vert", "frag", "comp", "metal", "y", "l", "td", "sol", "asc", "asl", "dts", "dtsi",
+        "rl", "g4", "capnp", "vala", "hx", "re", "cds", "mlir", "hip", "tpp", "cppm", "ixx", "ispc", "move",
+        "cairo", "odin", "carbon"]),
     (&SCRIPT, &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "dart", "groovy", "gradle",
         "scss", "sass", "less", "styl", "json5", "jsonc", "as", "qml"]),
     (&PHP, &["php", "phtml"]),
     (&CSS, &["css"]),
-    (&HCL, &["tf", "tfvars", "hcl"]),
-    (&PYTHON, &["py", "pyi", "pyx", "pxd", "bzl", "bazel", "star", "gyp", "gypi", "nim"]),
+    (&HCL, &["tf", "tfvars", "hcl", "thrift"]),
+    (&PYTHON, &["py", "pyi", "pyx", "pxd", "bzl", "bazel", "star", "gyp", "gypi", "nim", "gd", "mojo"]),
     (&HASH, &["sh", "bash", "zsh", "ksh", "fish", "rb", "rake", "gemspec", "pl", "pm", "t", "r",
-        "yml", "yaml", "toml", "cmake", "mk", "mak", "dockerfile", "conf", "cfg", "tcl", "awk",
+        "yml", "yaml", "toml", "cmake", "mk", "mak", "dockerfile", "conf", "cfg", "awk",
         "jl", "ex", "exs", "cr", "nix", "coffee", "properties", "env", "gn", "gni", "graphql",
         "gql", "meson", "ac", "am", "pyproject", "service", "po", "pot"]),
     (&POWERSHELL, &["ps1", "psm1", "psd1"]),
     (&SQL, &["sql", "psql", "ddl", "ads", "adb", "vhd", "vhdl"]),
     (&LUA, &["lua"]),
-    (&HASKELL, &["hs", "lhs", "elm", "purs"]),
-    (&LISP, &["lisp", "el", "scm", "ss", "rkt", "clj", "cljs", "cljc", "edn", "asm", "nasm", "ll"]),
+    (&HASKELL, &["hs", "lhs", "elm", "purs", "agda", "idr", "lean"]),
+    (&LISP, &["lisp", "el", "scm", "ss", "rkt", "clj", "cljs", "cljc", "edn", "asm", "nasm", "ll", "wat",
+        "wast"]),
     (&INI, &["ini", "inf", "reg", "editorconfig", "gitattributes", "gitignore", "dockerignore"]),
     (&PERCENT, &["tex", "sty", "cls", "erl", "hrl"]),
     (&FORTRAN, &["f90", "f95", "f03", "f08"]),
-    (&ML, &["ml", "mli", "mly", "mll", "pas", "sml"]),
+    (&ML, &["ml", "mli", "mly", "mll", "sml"]),
     (&FSHARP, &["fs", "fsi", "fsx"]),
-    (&MARKUP, &["html", "htm", "xhtml", "xml", "svg", "vue", "svelte", "xsl", "xslt", "xsd", "pom",
+    (&MARKUP, &["html", "htm", "xhtml", "xml", "svg", "xsl", "xslt", "xsd", "pom",
         "csproj", "vcxproj", "props", "targets", "plist", "jsp", "ftl"]),
+    (&COMPONENT, &["vue", "svelte", "astro"]),
+    (&ASSEMBLER, &["s"]),
+    (&BASIC, &["vb", "bas", "vbs", "frm"]),
+    (&BATCH, &["bat", "cmd"]),
+    (&PASCAL, &["pas", "pp", "dpr", "lpr"]),
+    (&TCL, &["tcl"]),
+    (&VIM, &["vim", "vimrc"]),
+    (&JINJA, &["j2", "jinja", "jinja2", "njk", "twig"]),
+    (&HANDLEBARS, &["hbs", "handlebars", "mustache"]),
+];
+
+/// Extensions of templates: the one before tells the language.
+const TEMPLATES: &[&str] = &[
+    "in", "j2", "jinja", "jinja2", "tmpl", "tpl", "template", "erb",
 ];
 
 /// Files known by their whole name (lower case).
@@ -217,9 +289,19 @@ impl Syntax {
                 .find(|(_, keys)| keys.contains(&key))
                 .map(|(syntax, _)| *syntax)
         };
-        let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+        let by_extension = |name: &str| {
+            let (_, extension) = name.rsplit_once('.')?;
+            find(BY_EXTENSION, extension)
+        };
+        let of_template = || {
+            let (inner, extension) = name.rsplit_once('.')?;
+            TEMPLATES
+                .contains(&extension)
+                .then(|| find(BY_NAME, inner).or_else(|| by_extension(inner)))?
+        };
         find(BY_NAME, &name)
-            .or_else(|| extension.and_then(|extension| find(BY_EXTENSION, extension)))
+            .or_else(of_template)
+            .or_else(|| by_extension(&name))
             .unwrap_or(&NONE)
     }
 
@@ -248,6 +330,10 @@ mod tests {
             ("data.json", &NONE),
             ("LICENSE", &NONE),
             (".gitattributes", &INI),
+            ("include/config.h.in", &C),
+            ("roles/site.py.j2", &PYTHON),
+            ("roles/site.j2", &JINJA),
+            ("src/App.vue", &COMPONENT),
             ("", &NONE),
         ] {
             assert_eq!(Syntax::of(path), want, "{path}");
