@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::copies::copied;
 use super::paths::{PathId, Paths, Place, base_name};
 
 /// What a command may have written.
@@ -156,6 +157,10 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
             .filter(|w| !w.is_empty())
             .collect();
         redirections(&words, paths, cwd, &mut out);
+        if let Some(copied) = copied(&words, paths, cwd) {
+            out.known.extend(copied.known);
+            out.imports |= copied.imports;
+        }
         if changes_in_place(&words) {
             // A script in a heredoc names its files there.
             let text = if interpreted(&words) {
@@ -164,6 +169,7 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
                 segment
             };
             let files = named(text, paths, cwd);
+            out.imports |= applies_foreign(&words, paths, cwd);
             out.tree |= files.is_empty();
             out.known.extend(files);
         } else if words.iter().any(|w| WRITERS.contains(&base_name(w))) {
@@ -176,6 +182,25 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
         }
     }
     out
+}
+
+/// `git apply`, `git am` or `patch` with a patch that lies outside of the tree, where no agent keeps its own.
+fn applies_foreign(words: &[&str], paths: &Paths, cwd: Option<&str>) -> bool {
+    let has = |name: &str| words.iter().any(|word| base_name(word) == name);
+    let applies = has("git") && (has("apply") || has("am")) || has("patch");
+    let own = |word: &str| {
+        let dirs = ["/tmp/", "/var/tmp/", "/private/tmp/"];
+        dirs.iter().any(|dir| word.starts_with(dir))
+    };
+    let foreign = |word: &&str| {
+        let path = word.starts_with(['/', '~']);
+        path && !own(word) && paths.place(word, cwd) == Place::Outside
+    };
+    let is_program = |word: &&str| ["git", "patch"].contains(&base_name(word));
+    applies
+        && words
+            .iter()
+            .any(|word| foreign(&word) && !is_program(&word))
 }
 
 /// A copy of something that lies outside of the tree.
