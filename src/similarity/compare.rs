@@ -68,14 +68,15 @@ pub struct Comparison {
     /// holds their hashes (`audit::prints`).
     #[serde(skip)]
     pub lines: Vec<DistinctiveLine>,
-    /// The comment lines and messages of the hand-written GT files, in the order of the GT.
+    /// The comment lines and messages of the hand-written GT files, in the order of the GT; none without a
+    /// patch.
     pub remarks: Vec<Remark>,
     /// What was left out or decided, for people.
     pub notes: Vec<String>,
 }
 
 /// Compares. Without a patch the measures of the patch are `None` and their ratios 0 of what there
-/// is, or 0 of 0 for windows and blocks, which are made for a patch only; what the GT alone gives
+/// is, or 0 of 0 for windows and blocks, which are made for a patch only, as remarks are; what the GT alone gives
 /// (sizes, distinctive lines, chance) is there.
 pub fn compare(inputs: &CompareInputs<'_>) -> Comparison {
     let mut notes = Vec::new();

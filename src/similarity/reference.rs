@@ -120,15 +120,16 @@ impl<'a> Reference<'a> {
         for ((patch, scope), hunks) in inputs.gt.files.iter().zip(scopes).zip(prepared) {
             reference.add_file(patch, scope, hunks);
         }
+        // Remarks, windows and blocks are there to look those of a patch up in.
+        let has_patch = inputs.patch.is_some();
         for (index, (scope, hunks)) in scopes.iter().zip(prepared).enumerate() {
-            if scope.hand_written {
+            if has_patch && scope.hand_written {
                 reference.remarks.add(index, hunks);
             }
         }
         reference.mark_distinctive(inputs, prepared, notes);
         reference.count_distinctive();
-        // Windows and blocks are there to look those of a patch up in.
-        if inputs.patch.is_some() {
+        if has_patch {
             reference.add_windows(inputs.prompt, prepared);
         }
         reference
