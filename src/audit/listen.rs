@@ -238,7 +238,10 @@ fn added_files(
         .iter()
         .map(|file| {
             let path = file.path().to_string();
+            let before = file.hunks.iter().flat_map(|hunk| &hunk.lines);
+            let before = before.filter(|line| line.kind != LineKind::Added);
             AddedFile {
+                around: before.map(|l| squeeze(&l.text.to_str_lossy())).collect(),
                 generated: generated.contains(path.as_str()),
                 lines: file
                     .added()
@@ -342,6 +345,7 @@ mod tests {
         let added = [AddedFile {
             path: "x.c".to_owned(),
             generated: false,
+            around: Vec::new(),
             lines: vec![
                 line("// TODO(annex): old", true),
                 line("// TODO(benno): new", false),

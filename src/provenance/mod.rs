@@ -10,6 +10,7 @@
 //! Lines of fewer than eight bytes are not followed: a bracket is nobody's.
 
 mod changes;
+mod derived;
 mod layers;
 mod ledger;
 mod lines;

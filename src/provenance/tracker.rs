@@ -11,12 +11,13 @@
 use std::collections::BTreeSet;
 
 use super::changes::{Changes, cut};
+use super::derived::Derived;
 use super::layers::Layers;
 use super::lines::{Line, Lines, ShowingId};
 use super::looks::{Looks, status_list};
 use super::model::{AddedFile, Inputs, Provenance};
 use super::needles::NeedleId;
-use super::paths::Paths;
+use super::paths::{PathId, Paths, Place};
 use super::scope::{Scope, scope};
 use super::start::{self, Read};
 use super::totals;
@@ -70,6 +71,7 @@ pub struct Tracker {
     /// Every call so far reads only, runs tests, or is an edit whose content the trace holds.
     accounted: bool,
     layers: Layers,
+    derived: Derived,
     /// Number of the text that is searched; the stamp of a line.
     now: u64,
     /// A call, or an output, was seen.
@@ -84,6 +86,7 @@ impl Tracker {
     pub fn new(inputs: &Inputs<'_>) -> Self {
         let mut paths = Paths::default();
         let lines = Lines::new(inputs, &mut paths);
+        let derived = Derived::new(inputs, &mut paths);
         let gt = inputs.gt_paths.iter().map(|p| paths.add(p)).collect();
         let mut tracker = Self {
             lines,
@@ -92,10 +95,11 @@ impl Tracker {
             showings: Vec::new(),
             gt_paths: inputs.gt_paths.to_vec(),
             gt_lines: inputs.lines.iter().map(GtLine::from).collect(),
-            patch: inputs.patch.to_vec(),
+            patch: inputs.patch.iter().map(without_around).collect(),
             starter_known: inputs.starter_known,
             accounted: true,
             layers: Layers::default(),
+            derived,
             now: 0,
             calls: false,
             outputs: false,
@@ -175,6 +179,7 @@ impl Tracker {
 
     /// An edit: its new texts, or the whole when the format does not part them.
     fn edited(&mut self, event: &Event) {
+        self.edited_parts(event);
         let mut whole = true;
         for text in event.edits.iter().filter_map(|e| e.new.as_deref()) {
             self.authored(text, &event.actor);
@@ -182,6 +187,30 @@ impl Tracker {
         }
         if whole {
             self.authored(&event.text, &event.actor);
+        }
+    }
+
+    /// The lines that an edit of a part of them made.
+    fn edited_parts(&mut self, event: &Event) {
+        let cwd = self.changes.cwd_of(event).map(str::to_owned);
+        for edit in &event.edits {
+            let Some(new) = &edit.new else { continue };
+            let Place::Known(id) = self.changes.paths.place(&edit.path, cwd.as_deref()) else {
+                continue;
+            };
+            if let Some(old) = &edit.old {
+                self.replaced(&[id], old, new, &event.actor);
+            }
+            self.derived.typed(id, new);
+        }
+    }
+
+    /// A replacement in these files: the lines of the patch that it makes are the agent's.
+    fn replaced(&mut self, files: &[PathId], old: &str, new: &str, actor: &Actor) {
+        for file in files {
+            for line in self.derived.replaced(*file, old, new) {
+                self.authored(&line, actor);
+            }
         }
     }
 
@@ -344,6 +373,16 @@ impl Tracker {
                 .filter(|l| counts(l))
         };
         lines().any(|l| l.very_long) || lines().take(MIN_LINES).count() == MIN_LINES
+    }
+}
+
+/// The file with what is asked of it at the end.
+fn without_around(file: &AddedFile) -> AddedFile {
+    AddedFile {
+        path: file.path.clone(),
+        generated: file.generated,
+        lines: file.lines.clone(),
+        around: Vec::new(),
     }
 }
 
