@@ -7,7 +7,7 @@
 //! ones were typed. A line that came in by a script or a copy is no such result, whatever fragment of it is edited
 //! afterwards, for it is none of the known lines.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use memchr::memmem;
 
@@ -90,6 +90,11 @@ impl Derived {
                 self.keep(id, squeeze(line));
             }
         }
+    }
+
+    /// Files of the patch, in order.
+    pub(super) fn files(&self) -> BTreeSet<PathId> {
+        self.files.keys().copied().collect()
     }
 
     /// The added lines of a file that the replacement of `old` by `new` makes of known lines.

@@ -22,6 +22,7 @@ mod paths;
 mod ranges;
 mod scope;
 mod start;
+mod substitutions;
 mod totals;
 mod tracker;
 mod writes;

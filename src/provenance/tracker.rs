@@ -20,7 +20,9 @@ use super::needles::NeedleId;
 use super::paths::{PathId, Paths, Place};
 use super::scope::{Scope, scope};
 use super::start::{self, Read};
+use super::substitutions::substitutions;
 use super::totals;
+use super::writes::named;
 use crate::similarity::model::DistinctiveLine;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink, Source};
 
@@ -202,6 +204,28 @@ impl Tracker {
                 self.replaced(&[id], old, new, &event.actor);
             }
             self.derived.typed(id, new);
+        }
+    }
+
+    /// The lines that a command makes by replacements that it spells out.
+    fn substituted(&mut self, event: &Event) {
+        let files = self.derived.files();
+        if files.is_empty() {
+            return;
+        }
+        let replacements = substitutions(&event.text);
+        if replacements.is_empty() {
+            return;
+        }
+        let named = named(&event.text, &self.changes.paths, self.changes.cwd_of(event));
+        let of_patch: Vec<PathId> = files.intersection(&named).copied().collect();
+        // `grep -rl a | xargs sed -i s/a/b/` names none.
+        let files = match of_patch.is_empty() {
+            true => files.into_iter().collect(),
+            false => of_patch,
+        };
+        for (old, new) in replacements {
+            self.replaced(&files, &old, &new, &event.actor);
         }
     }
 
@@ -409,9 +433,12 @@ impl EventSink for Tracker {
             Channel::Prompt | Channel::System | Channel::Raw => {}
             Channel::Output => self.output(event),
             Channel::Edit => self.edited(event),
+            Channel::Command => {
+                self.substituted(event);
+                self.authored(&event.text, &event.actor);
+            }
             Channel::Assistant
             | Channel::Reasoning
-            | Channel::Command
             | Channel::ToolCall
             | Channel::Web
             | Channel::Result => self.authored(&event.text, &event.actor),
