@@ -167,7 +167,7 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
                 segment
             };
             let files = named(text, paths, cwd);
-            out.tree |= files.is_empty();
+            out.tree |= files.is_empty() && !restores_others(&words, paths, cwd);
             out.known.extend(files);
         } else if words.iter().any(|w| WRITERS.contains(&base_name(w))) {
             out.known.extend(named(segment, paths, cwd));
@@ -319,6 +319,23 @@ fn only_checks(words: &[&str]) -> bool {
         || program("rustfmt") && has(&["--check"])
         || program("ruff") && has(&["format"]) && has(&["--check", "--diff"])
         || program("patch") && has(&["--dry-run"])
+}
+
+/// `git checkout -- files`, where none of them is known.
+fn restores_others(words: &[&str], paths: &Paths, cwd: Option<&str>) -> bool {
+    let (["git", "checkout" | "restore", "--", files @ ..]
+    | ["git", "checkout", "HEAD", "--", files @ ..]) = words
+    else {
+        return false;
+    };
+    let other = |word: &&str| match paths.place(word, cwd) {
+        Place::Tree(path) => {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+            !path.is_empty() && path.chars().all(plain) && paths.below(&path).next().is_none()
+        }
+        _ => false,
+    };
+    !files.is_empty() && files.iter().all(other)
 }
 
 /// `git stash; git stash pop`: what was put away comes back.
@@ -717,6 +734,13 @@ mod tests {
             ("git stash; git stash pop", false),
             ("git stash && python -m pytest -q; git stash pop", false),
             ("git stash pop", true),
+            ("git checkout -- tests/test_a.py", false),
+            ("git checkout HEAD -- tests/test_a.py", false),
+            ("git checkout up -- tests/test_a.py", true),
+            ("git checkout -- .", true),
+            ("git checkout -- pkg", true),
+            ("git checkout -- pkg/a.go", true),
+            ("git checkout -- '*.py'", true),
             ("git stash; git checkout up -- pkg; git stash pop", true),
             ("git stash pop; git stash; git stash pop", true),
             ("git stash pop; git stash", true),
