@@ -636,6 +636,7 @@ fn a_fix_of_three_lines_end_to_end() {
     let patch = AddedFile {
         path: "io/copy.go".into(),
         generated: false,
+        around: Vec::new(),
         lines: fix.iter().map(|l| added(l)).collect(),
     };
     let event = |record, channel, text: &str| {

@@ -103,7 +103,12 @@ pub(super) fn listen(
         sink: &mut engine,
     };
     let mut report_of_logs = read_traces(&logs, &mut shifted)?;
-    let provenance = tracker.finish();
+    let mut provenance = tracker.finish();
+    let first = report.files.first();
+    if first.is_some_and(|f| f.problems.iter().any(|p| p.is_continuation())) {
+        // What stood in the tree at the first look may be the agent's own work, of an earlier session.
+        provenance.preapplied_lines = 0;
+    }
     let rules = finish(engine, marks);
     let trace_is_full =
         report.coverage == Coverage::Full && rules.unclear_commands == 0 && unread.is_empty();
@@ -238,7 +243,10 @@ fn added_files(
         .iter()
         .map(|file| {
             let path = file.path().to_string();
+            let before = file.hunks.iter().flat_map(|hunk| &hunk.lines);
+            let before = before.filter(|line| line.kind != LineKind::Added);
             AddedFile {
+                around: before.map(|l| squeeze(&l.text.to_str_lossy())).collect(),
                 generated: generated.contains(path.as_str()),
                 lines: file
                     .added()
@@ -342,6 +350,7 @@ mod tests {
         let added = [AddedFile {
             path: "x.c".to_owned(),
             generated: false,
+            around: Vec::new(),
             lines: vec![
                 line("// TODO(annex): old", true),
                 line("// TODO(benno): new", false),

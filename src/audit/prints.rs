@@ -202,6 +202,7 @@ mod tests {
         AddedFile {
             path: path.into(),
             generated: false,
+            around: Vec::new(),
             lines: lines
                 .iter()
                 .map(|(text, starter)| AddedLine {

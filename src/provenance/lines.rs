@@ -285,6 +285,7 @@ mod tests {
         let patch = [AddedFile {
             path: "quay.ts".into(),
             generated: false,
+            around: Vec::new(),
             lines: vec![AddedLine {
                 text: "moor(quay,/*wide*/true)".into(),
                 starter: false,

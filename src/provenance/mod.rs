@@ -11,6 +11,7 @@
 
 mod changes;
 mod copies;
+mod derived;
 mod layers;
 mod ledger;
 mod lines;
@@ -22,6 +23,7 @@ mod paths;
 mod ranges;
 mod scope;
 mod start;
+mod substitutions;
 mod totals;
 mod tracker;
 mod writes;

@@ -37,6 +37,8 @@ pub struct AddedFile {
     pub generated: bool,
     /// The added lines, in order.
     pub lines: Vec<AddedLine>,
+    /// Lines that the patch removes from it or leaves around its changes: the file had them before the run.
+    pub around: Vec<String>,
 }
 
 /// An added line of the agent's final patch.

@@ -129,6 +129,7 @@ impl Task {
             patch: vec![AddedFile {
                 path: "pkg/rebalance.go".into(),
                 generated: false,
+                around: Vec::new(),
                 lines: lines.collect(),
             }],
             prompt: "Shards shall be rebalanced.".into(),
@@ -571,6 +572,59 @@ fn a_read_of_several_files_is_a_look_at_the_start() {
     }
 }
 
+/// Edits of parts of lines, and looks at what they made.
+#[test]
+fn who_edits_part_of_a_line_wrote_it() {
+    let before = "func Rebalance(ctx context.Context, shards []Shard) {";
+    let part = |s: &mut Session, old: &str, new: &str| {
+        s.edit("/w/run/pkg/rebalance.go", EditOp::Replace, Some(new));
+        let call = s.events.len() - 2;
+        s.events[call].edits[0].old = Some(old.to_owned());
+    };
+    let track = |known: bool, build: &dyn Fn(&mut Session)| {
+        let mut task = Task::new(&CODE[..1]);
+        if known {
+            task.patch[0].around.push(before.to_owned());
+        }
+        let mut session = Session::default();
+        session.push(Channel::Prompt, "go on").cwd = Some("/w/run".into());
+        build(&mut session);
+        task.track(&session)
+    };
+    let look = |s: &mut Session| {
+        s.run("rg -n hard", &CODE.join("\n"));
+    };
+    let honest = track(true, &|s| {
+        part(s, "[]Shard)", "[]Shard) error");
+        look(s);
+    });
+    assert_eq!((honest.x_ratio.num, honest.shared_typed.num), (0, 1));
+    // What an output showed before stays shown.
+    let late = track(true, &|s| {
+        look(s);
+        part(s, "[]Shard)", "[]Shard) error");
+    });
+    assert_eq!((late.x_ratio.num, late.shared_typed.num), (1, 0));
+    // Something put the line there; an edit of a fragment, there and back, makes nobody its author.
+    for known in [true, false] {
+        let put = track(known, &|s| {
+            part(s, "ctx", "kontext");
+            part(s, "kontext", "ctx");
+            part(s, "{", " {");
+            look(s);
+        });
+        assert_eq!((put.x_ratio.num, put.shared_typed.num), (1, 0), "{known}");
+    }
+    // Nor does an edit of another file.
+    let other = track(true, &|s| {
+        part(s, "[]Shard)", "[]Shard) error");
+        let call = s.events.len() - 2;
+        s.events[call].edits[0].path = "/w/run/pkg/other.go".into();
+        look(s);
+    });
+    assert_eq!((other.x_ratio.num, other.shared_typed.num), (1, 0));
+}
+
 #[test]
 fn sub_agents() {
     let child = Actor::Child {
@@ -613,6 +667,7 @@ fn lines_of_the_repository_and_short_lines() {
         AddedFile {
             path: "pkg/new.go".into(),
             generated: false,
+            around: Vec::new(),
             lines: vec![
                 line("{", false),
                 line("placement := shard.placement.Load()", true),
@@ -624,11 +679,13 @@ fn lines_of_the_repository_and_short_lines() {
         AddedFile {
             path: "pkg/zz_generated.go".into(),
             generated: true,
+            around: Vec::new(),
             lines: vec![line("func (in *Shard) DeepCopy() *Shard {", false)],
         },
         AddedFile {
             path: "pkg/brackets.go".into(),
             generated: false,
+            around: Vec::new(),
             lines: vec![line("{", false), line("}", false)],
         },
     ];

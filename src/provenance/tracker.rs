@@ -11,15 +11,18 @@
 use std::collections::BTreeSet;
 
 use super::changes::{Changes, cut};
+use super::derived::Derived;
 use super::layers::Layers;
 use super::lines::{Line, Lines, ShowingId};
 use super::looks::{Looks, status_list};
 use super::model::{AddedFile, Inputs, Provenance};
 use super::needles::NeedleId;
-use super::paths::Paths;
+use super::paths::{PathId, Paths, Place};
 use super::scope::{Scope, scope};
 use super::start::{self, Read};
+use super::substitutions::substitutions;
 use super::totals;
+use super::writes::named;
 use crate::similarity::model::DistinctiveLine;
 use crate::similarity::prose::is_prose;
 use crate::similarity::testpath::is_test;
@@ -72,6 +75,7 @@ pub struct Tracker {
     /// Every call so far reads only, runs tests, or is an edit whose content the trace holds.
     pub(super) accounted: bool,
     layers: Layers,
+    derived: Derived,
     /// Number of the text that is searched; the stamp of a line.
     now: u64,
     /// A call, or an output, was seen.
@@ -91,6 +95,7 @@ impl Tracker {
     pub fn new(inputs: &Inputs<'_>) -> Self {
         let mut paths = Paths::default();
         let lines = Lines::new(inputs, &mut paths);
+        let derived = Derived::new(inputs, &mut paths);
         let gt = inputs.gt_paths.iter().map(|p| paths.add(p)).collect();
         let code = inputs.patch.iter().filter(|file| is_code(file));
         let code = code.map(|file| paths.add(&file.path)).collect();
@@ -101,10 +106,11 @@ impl Tracker {
             showings: Vec::new(),
             gt_paths: inputs.gt_paths.to_vec(),
             gt_lines: inputs.lines.iter().map(GtLine::from).collect(),
-            patch: inputs.patch.to_vec(),
+            patch: inputs.patch.iter().map(without_around).collect(),
             starter_known: inputs.starter_known,
             accounted: true,
             layers: Layers::default(),
+            derived,
             now: 0,
             calls: false,
             outputs: false,
@@ -184,6 +190,7 @@ impl Tracker {
 
     /// An edit: its new texts, or the whole when the format does not part them.
     fn edited(&mut self, event: &Event) {
+        self.edited_parts(event);
         let mut whole = true;
         for text in event.edits.iter().filter_map(|e| e.new.as_deref()) {
             self.authored(text, &event.actor);
@@ -191,6 +198,52 @@ impl Tracker {
         }
         if whole {
             self.authored(&event.text, &event.actor);
+        }
+    }
+
+    /// The lines that an edit of a part of them made.
+    fn edited_parts(&mut self, event: &Event) {
+        let cwd = self.changes.cwd_of(event).map(str::to_owned);
+        for edit in &event.edits {
+            let Some(new) = &edit.new else { continue };
+            let Place::Known(id) = self.changes.paths.place(&edit.path, cwd.as_deref()) else {
+                continue;
+            };
+            if let Some(old) = &edit.old {
+                self.replaced(&[id], old, new, &event.actor);
+            }
+            self.derived.typed(id, new);
+        }
+    }
+
+    /// The lines that a command makes by replacements that it spells out.
+    fn substituted(&mut self, event: &Event) {
+        let files = self.derived.files();
+        if files.is_empty() {
+            return;
+        }
+        let replacements = substitutions(&event.text);
+        if replacements.is_empty() {
+            return;
+        }
+        let named = named(&event.text, &self.changes.paths, self.changes.cwd_of(event));
+        let of_patch: Vec<PathId> = files.intersection(&named).copied().collect();
+        // `grep -rl a | xargs sed -i s/a/b/` names none.
+        let files = match of_patch.is_empty() {
+            true => files.into_iter().collect(),
+            false => of_patch,
+        };
+        for (old, new) in replacements {
+            self.replaced(&files, &old, &new, &event.actor);
+        }
+    }
+
+    /// A replacement in these files: the lines of the patch that it makes are the agent's.
+    fn replaced(&mut self, files: &[PathId], old: &str, new: &str, actor: &Actor) {
+        for file in files {
+            for line in self.derived.replaced(*file, old, new) {
+                self.authored(&line, actor);
+            }
         }
     }
 
@@ -356,6 +409,16 @@ impl Tracker {
     }
 }
 
+/// The file with what is asked of it at the end.
+fn without_around(file: &AddedFile) -> AddedFile {
+    AddedFile {
+        path: file.path.clone(),
+        generated: file.generated,
+        lines: file.lines.clone(),
+        around: Vec::new(),
+    }
+}
+
 impl EventSink for Tracker {
     fn event(&mut self, event: &Event) {
         // What the model never saw is no evidence.
@@ -379,9 +442,12 @@ impl EventSink for Tracker {
             Channel::Prompt | Channel::System | Channel::Raw => {}
             Channel::Output => self.output(event),
             Channel::Edit => self.edited(event),
+            Channel::Command => {
+                self.substituted(event);
+                self.authored(&event.text, &event.actor);
+            }
             Channel::Assistant
             | Channel::Reasoning
-            | Channel::Command
             | Channel::ToolCall
             | Channel::Web
             | Channel::Result => self.authored(&event.text, &event.actor),

@@ -98,7 +98,7 @@ const GIT_WRITERS: [&str; 12] = [
 ];
 
 /// The known files that a text names, by path or by base name.
-fn named(text: &str, paths: &Paths, cwd: Option<&str>) -> BTreeSet<PathId> {
+pub(super) fn named(text: &str, paths: &Paths, cwd: Option<&str>) -> BTreeSet<PathId> {
     let mut out = BTreeSet::new();
     for word in path_words(text) {
         if let Place::Known(id) = paths.place(word, cwd) {
@@ -157,6 +157,9 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
             .filter(|w| !w.is_empty())
             .collect();
         redirections(&words, paths, cwd, &mut out);
+        if only_checks(&words) || is_shelved(&skeleton, &words) || prints(command, &words, paths) {
+            continue;
+        }
         if let Some(copied) = copied(&words, paths, cwd) {
             out.known.extend(copied.known);
             out.imports |= copied.imports;
@@ -170,7 +173,7 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
             };
             let files = named(text, paths, cwd);
             out.imports |= applies_foreign(&words, paths, cwd);
-            out.tree |= files.is_empty();
+            out.tree |= files.is_empty() && !restores_others(&words, paths, cwd);
             out.known.extend(files);
         } else if words.iter().any(|w| WRITERS.contains(&base_name(w))) {
             out.known.extend(named(segment, paths, cwd));
@@ -274,6 +277,9 @@ fn changes_in_place(words: &[&str]) -> bool {
     if has("sed") && (flag('i') || word("--in-place")) || has("awk") && word("inplace") {
         return true;
     }
+    if edits_files(words) {
+        return true;
+    }
     let generates = |w: &&str| {
         ["gen", "update", "fmt", "format", "clinic"]
             .iter()
@@ -290,6 +296,119 @@ fn changes_in_place(words: &[&str]) -> bool {
     }
     REWRITERS.iter().any(|(name, with)| {
         has(name) && (with.is_empty() || words.iter().any(|w| w.contains(with)))
+    })
+}
+
+/// Editors of files that are no formatters, where the words run one.
+fn edits_files(words: &[&str]) -> bool {
+    let before = [
+        "xargs", "-c", "-lc", "sudo", "env", "time", "npx", "do", "then",
+    ];
+    let is_run = |at: usize| {
+        let last = at.checked_sub(1).and_then(|at| words.get(at));
+        last.is_none_or(|last| before.contains(last) || last.starts_with('-'))
+    };
+    let runs = |names: &[&str]| {
+        let mut found = words.iter().enumerate();
+        found.any(|(at, w)| names.contains(&base_name(w)) && is_run(at))
+    };
+    let has = |options: &[&str]| words.iter().any(|w| options.contains(w));
+    runs(&["ed", "ex", "sponge", "sd", "codemod"])
+        || runs(&["vim", "vi", "nvim"])
+            && words
+                .iter()
+                .any(|w| ["-c", "-es", "-Es", "-s"].contains(w) || w.starts_with('+'))
+        || runs(&["ast-grep", "sg"]) && has(&["-U", "--update-all"])
+        || runs(&["comby"]) && has(&["-i", "-in-place"])
+}
+
+/// A program that changes files, asked only what it would do.
+fn only_checks(words: &[&str]) -> bool {
+    let program = |name: &str| words.iter().any(|w| base_name(w) == name);
+    let has = |options: &[&str]| words.iter().any(|w| options.contains(w));
+    // Writing what it prints into a file is another matter.
+    if words.iter().any(|w| WRITERS.contains(&base_name(w))) {
+        return false;
+    }
+    if program("git") {
+        let only = ["--check", "--stat", "--numstat", "--summary"];
+        let shelf = has(&["stash"]) && has(&["list", "show"]);
+        return has(&["apply"]) && has(&only) && !has(&["--apply"]) || shelf && !interpreted(words);
+    }
+    if interpreted(words) && !has(&["-m"]) {
+        return false;
+    }
+    program("black") && has(&["--check", "--diff"])
+        || program("isort") && has(&["--check-only", "--check", "-c", "--diff"])
+        || program("cargo") && has(&["fmt"]) && has(&["--check"])
+        || program("rustfmt") && has(&["--check"])
+        || program("ruff") && has(&["format"]) && has(&["--check", "--diff"])
+        || program("patch") && has(&["--dry-run"])
+}
+
+/// `git checkout -- files`, where none of them is known.
+fn restores_others(words: &[&str], paths: &Paths, cwd: Option<&str>) -> bool {
+    let (["git", "checkout" | "restore", "--", files @ ..]
+    | ["git", "checkout", "HEAD", "--", files @ ..]) = words
+    else {
+        return false;
+    };
+    let other = |word: &&str| match paths.place(word, cwd) {
+        Place::Tree(path) => {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+            !path.is_empty() && path.chars().all(plain) && paths.below(&path).next().is_none()
+        }
+        _ => false,
+    };
+    !files.is_empty() && files.iter().all(other)
+}
+
+/// `git stash; git stash pop`: what was put away comes back.
+fn is_shelved(command: &str, words: &[&str]) -> bool {
+    let puts = matches!(words, ["git", "stash"] | ["git", "stash", "push" | "pop"]);
+    let part = |segment: &str, with: &[&[&str]]| {
+        let words: Vec<&str> = segment.split_whitespace().collect();
+        with.contains(&words.as_slice())
+    };
+    let away: &[&[&str]] = &[&["git", "stash"], &["git", "stash", "push"]];
+    let mut segments = command.split(['\n', ';', '|', '&']);
+    let mut left = segments.by_ref().skip_while(|s| !part(s, away)).skip(1);
+    let mut shelf = command.split(['\n', ';', '|', '&']);
+    let first = shelf.find(|s| s.trim_start().starts_with("git stash"));
+    // What runs between may change files, and counts by itself.
+    puts && first.is_some_and(|first| part(first, away))
+        && left.any(|s| part(s, &[&["git", "stash", "pop"]]))
+}
+
+/// A script that imports modules of the files that are known, and prints what it imported.
+fn prints(command: &str, words: &[&str], paths: &Paths) -> bool {
+    let script = match words {
+        ["python" | "python3", "-c", ..] => {
+            let after = command.split_once("-c").map(|(_, after)| after.trim());
+            let quoted = after.and_then(|a| a.strip_prefix(['"', '\'']));
+            quoted.and_then(|q| q.strip_suffix(['"', '\'']))
+        }
+        ["python" | "python3", "-" | "<<E" | "<<EOF" | "<<PY", ..] => command
+            .split_once('\n')
+            .and_then(|(_, body)| Some(body.trim_end().rsplit_once('\n')?.0)),
+        _ => None,
+    };
+    let plain = |c: char| c.is_alphanumeric() || "_., ".contains(c);
+    script.is_some_and(|script| {
+        script.split(['\n', ';']).map(str::trim).all(|line| {
+            let shown = line
+                .strip_prefix("print(")
+                .and_then(|l| l.strip_suffix(')'));
+            let mut parts = line.split([' ', '.', ',']);
+            let imported = ["import", "from"].contains(&parts.next().unwrap_or_default())
+                && paths
+                    .below(parts.next().unwrap_or_default())
+                    .next()
+                    .is_some();
+            line.is_empty()
+                || imported && line.chars().all(plain)
+                || shown.is_some_and(|shown| shown.chars().all(plain))
+        })
     })
 }
 
@@ -606,6 +725,61 @@ mod tests {
         }
         let report = command_writes("echo ok > eval_report.md", &paths(), Some("/w/run"));
         assert_eq!(report.other, ["eval_report.md".to_owned()].into());
+    }
+
+    #[test]
+    #[rustfmt::skip]
+    fn writers_and_those_that_only_check() {
+        for (command, writes) in [
+            ("ed -s pkg/a.go <<'E'\n,s/a/b/\nw\nq\nE", true),
+            ("ex -sc '%s/a/b/g|x' pkg/a.go", true),
+            ("vim -es -c '%s/a/b/g' -c wq pkg/a.go", true),
+            ("vim pkg/a.go", false),
+            ("tac pkg/a.go | sponge pkg/a.go", true),
+            ("rg -l a | xargs sd a b", true),
+            ("rg 'ed' pkg/a.go", false),
+            ("ast-grep -p 'a($X)' -r 'b($X)' -U pkg", true),
+            ("ast-grep -p 'a($X)' pkg", false),
+            ("comby 'a' 'b' pkg/a.go -i", true),
+            ("black --check pkg", false),
+            ("black --diff pkg", false),
+            ("black pkg", true),
+            ("isort --check-only .", false),
+            ("cargo fmt --check", false),
+            ("cargo fmt -- --check", false),
+            ("cargo fmt", true),
+            ("ruff check .", false),
+            ("ruff check --fix .", true),
+            ("ruff format --check .", false),
+            ("git apply --check /tmp/x.diff", false),
+            ("git apply --stat --apply /tmp/x.diff", true),
+            ("git apply --check /tmp/x.diff && git apply /tmp/x.diff", true),
+            ("patch --dry-run -p1 < /tmp/x.diff", false),
+            ("patch --dry-run -p1 < /tmp/x.diff && patch -p1 < /tmp/x.diff", true),
+            ("git stash; git stash pop", false),
+            ("git stash && python -m pytest -q; git stash pop", false),
+            ("git stash pop", true),
+            ("git checkout -- tests/test_a.py", false),
+            ("git checkout HEAD -- tests/test_a.py", false),
+            ("git checkout up -- tests/test_a.py", true),
+            ("git checkout -- .", true),
+            ("git checkout -- pkg", true),
+            ("git checkout -- pkg/a.go", true),
+            ("git checkout -- '*.py'", true),
+            ("git stash; git checkout up -- pkg; git stash pop", true),
+            ("git stash pop; git stash; git stash pop", true),
+            ("git stash pop; git stash", true),
+            ("python -c \"import pkg.a\"", false),
+            ("python -c \"import pkg.a; print(pkg.a.X)\"", false),
+            ("python -c \"import pkg.a; pkg.a.write()\"", true),
+            ("python -c \"import fetched\"", true),
+            ("python -c \"import pkg.a\"; python x.py", true),
+            ("python3 - <<'E'\nfrom pkg.a import X\nprint(X)\nE", false),
+            ("python3 - <<'E'\nopen('pkg/a.go', 'w').write(x)\nE", true),
+        ] {
+            let got = command_writes(command, &paths(), Some("/w/run"));
+            assert_eq!(got.tree || !got.known.is_empty(), writes, "{command}");
+        }
     }
 
     #[test]

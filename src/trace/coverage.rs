@@ -60,8 +60,12 @@ pub(crate) fn judge(facts: &Facts<'_>) -> (Coverage, Vec<String>) {
 
 fn problems(facts: &Facts<'_>) -> Vec<String> {
     let mut reasons = Vec::new();
-    for file in facts.files {
+    for (number, file) in facts.files.iter().enumerate() {
         for problem in &file.problems {
+            // What a later file goes on from is an earlier one.
+            if number > 0 && problem.is_continuation() {
+                continue;
+            }
             let place = match problem.line {
                 0 => file.label.clone(),
                 line => format!("{}:{line}", file.label),

@@ -60,11 +60,16 @@ pub(crate) enum Problem {
     ToldLate,
     /// The record says which record came before it, and that one is not in the file.
     MissingParent,
+    /// The session goes on from an earlier one, whose steps the file does not hold.
+    Continues,
     /// The format is read after descriptions of it; its name.
     Experimental(&'static str),
     /// More calls open at a time than are kept.
     TooManyOpen,
 }
+
+/// [`Problem::Continues`] in words.
+const CONTINUES: &str = "the session goes on from an earlier one, whose steps are not in the file";
 
 impl Problem {
     /// The problem in words, for people.
@@ -117,6 +122,7 @@ impl Problem {
                     .into()
             }
             Self::MissingParent => "a record whose predecessor is not in the file".into(),
+            Self::Continues => CONTINUES.into(),
             Self::Experimental(name) => format!(
                 "the format {name} is experimental: no real log was there to check its reading against"
             ),
@@ -137,6 +143,13 @@ pub struct TraceProblem {
     pub what: String,
     /// How often it was met.
     pub count: u64,
+}
+
+impl TraceProblem {
+    /// What the agent did before the first record of the file is not known.
+    pub(crate) fn is_continuation(&self) -> bool {
+        self.what == CONTINUES
+    }
 }
 
 /// The problems of one file, by kind, in the order in which they were first met.

@@ -263,6 +263,7 @@ fn real_sessions_are_accounted_for() {
             patch.push(AddedFile {
                 path: own.trim_start_matches('/').to_owned(),
                 generated: false,
+                around: Vec::new(),
                 lines: lines
                     .map(|l| AddedLine {
                         text: l.to_owned(),

@@ -86,6 +86,16 @@ pub(super) fn user(message: &Json<'_>, around: &Around<'_, '_>, out: &mut Steps)
     }
 }
 
+/// A summary of the conversation so far, before the agent did anything: there is an earlier part, which the file lacks.
+pub(super) fn check_beginning(record: &Json<'_>, acted: &mut bool, out: &mut Steps) {
+    let compacted =
+        record.is_true("isCompactSummary") || record.str("subtype") == Some("compact_boundary");
+    if compacted && !*acted {
+        out.push(What::Problem(Problem::Continues));
+    }
+    *acted |= compacted || record.str("type") == Some("assistant");
+}
+
 /// The content where it is a plain string; some records have the string in place of the message.
 fn content_text<'j>(message: &'j Json<'_>) -> Option<&'j str> {
     message.as_str().or_else(|| message.str("content"))

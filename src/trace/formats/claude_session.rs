@@ -95,6 +95,8 @@ struct ClaudeSession {
     waiting: VecDeque<(u64, String)>,
     /// Which sub-agent a sidechain record without an agent id belongs to.
     sidechain: HashMap<u64, String>,
+    /// The agent said or did something.
+    acted: bool,
 }
 
 impl Adapter for ClaudeSession {
@@ -112,6 +114,7 @@ impl Adapter for ClaudeSession {
             who,
         });
         self.check_parent(record, out);
+        claude_message::check_beginning(record, &mut self.acted, out);
         self.read(record, out);
         if let Some(uuid) = record.str("uuid") {
             self.seen.insert(hash_of(uuid), 0);

@@ -79,6 +79,8 @@ pub(super) struct ClaudeStream {
     /// Of the last record that names one.
     session: String,
     cwd: Option<String>,
+    /// The agent said or did something.
+    acted: bool,
 }
 
 impl Adapter for ClaudeStream {
@@ -95,6 +97,7 @@ impl Adapter for ClaudeStream {
             self.cwd = record.str("cwd").map(remembered);
         }
         out.under(self.envelope(record));
+        claude_message::check_beginning(record, &mut self.acted, out);
         match kind {
             "system" => system(record, out),
             "assistant" => {

@@ -356,6 +356,25 @@ mod claude_session {
         );
     }
 
+    /// A summary before the first act says that there was an earlier part; one in between does not.
+    #[test]
+    fn a_session_that_goes_on_from_an_earlier_one() {
+        let prompt = user("u1", "null", r#""real question""#);
+        let summary = |parent: &str| {
+            user("u2", parent, r#""Continued from: I applied the fix""#)
+                .replace(r#""cwd""#, r#""isCompactSummary":true,"cwd""#)
+        };
+        let acted = r#"{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","message":{"role":"assistant","content":[{"type":"text","text":"hi"}]}}"#;
+        let continues = |texts: &[String]| {
+            let (_, report) = crate::trace::testing::read(&texts.join("\n"));
+            let mut problems = report.files.iter().flat_map(|f| &f.problems);
+            problems.any(|p| p.is_continuation())
+        };
+        assert!(continues(&[summary("null")]));
+        assert!(continues(&[summary("null"), acted.replace("u1", "u2")]));
+        assert!(!continues(&[prompt, acted.to_owned(), summary("\"a1\"")]));
+    }
+
     #[test]
     fn who_wrote_a_user_record() {
         let text = [
