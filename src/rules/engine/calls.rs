@@ -371,8 +371,9 @@ impl Engine<'_> {
         if call.commits {
             self.history.learn_made(text);
         }
+        let mut ended = true;
         if !call.waiting.is_empty() {
-            self.judge(id, event, &call, text, outcome);
+            ended = self.judge(id, event, &call, text, outcome);
         }
         if call.unclear
             && self.unclear_results.len() < MAX_UNCLEAR
@@ -381,12 +382,20 @@ impl Engine<'_> {
             let said = self.unclear_result(event, answers);
             self.unclear_results.push(said);
         }
-        call.answered = true;
+        call.answered |= ended;
         // A call can have several results (a background job, a stream): keep what waits for more.
         self.calls.insert(id, call);
     }
 
-    fn judge(&mut self, id: EventId, event: &Event, call: &Call, text: &str, outcome: Outcome) {
+    /// Judges what waits for the result. False if the command goes on and has printed nothing so far.
+    fn judge(
+        &mut self,
+        id: EventId,
+        event: &Event,
+        call: &Call,
+        text: &str,
+        outcome: Outcome,
+    ) -> bool {
         let (text, refused) = without_spoken(text, &call.spoken);
         let mut result = CallResult::new(&text, outcome, &self.task, &self.history);
         if refused && result.empty {
@@ -419,6 +428,7 @@ impl Engine<'_> {
         if nothing {
             self.stash.forget(id);
         }
+        !result.running
     }
 }
 

@@ -100,6 +100,7 @@ impl<'l> Windows<'l> {
                 forgiving: self.last_or.is_some_and(|or| or > start + at),
                 unclear: invocation.detached,
                 beside: false,
+                opaque: false,
             };
             step.saves = end.saves;
         }
@@ -109,8 +110,41 @@ impl<'l> Windows<'l> {
                 git.searches |= searched;
             }
         }
+        set_opaque(&mut steps);
         set_beside(&mut steps);
         steps
+    }
+}
+
+/// Notes for each step whose output passes through a program that writes it in another way.
+fn set_opaque(steps: &mut [Step]) {
+    // The output of the step at hand goes on into the one behind it.
+    let (mut behind, mut piped) = (false, false);
+    for step in steps.iter_mut().rev() {
+        let turns = step.invocation.as_ref().is_some_and(is_opaque);
+        behind = turns || piped && behind;
+        step.state.opaque = behind;
+        piped = step.join() == Some(Join::Pipe);
+    }
+}
+
+/// True for a program whose output is its input, written in a way that cannot be read: turned round, coded, packed.
+fn is_opaque(invocation: &Invocation) -> bool {
+    let words = || invocation.args.iter().map(|word| word.text.as_str());
+    let short = |letters: &[char]| {
+        words().any(|word| {
+            word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
+        })
+    };
+    let undoes = || short(&['d', 'D', 'r']) || words().any(|w| w.starts_with("--d"));
+    match invocation.program.as_str() {
+        "rev" | "uuencode" | "rot13" | "basenc" | "ascii85" | "hexdump" | "hd" | "od" => true,
+        "base64" | "base32" | "xxd" | "openssl" | "gpg" | "age" => !undoes(),
+        "gzip" | "pigz" | "bzip2" | "xz" | "zstd" | "lz4" | "brotli" | "lzma" | "compress" => {
+            !undoes() && !short(&['l', 't'])
+        }
+        "tr" => !short(&['d', 's']) && words().filter(|w| w.chars().count() > 2).count() > 1,
+        _ => false,
     }
 }
 
