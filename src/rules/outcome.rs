@@ -81,6 +81,8 @@ pub struct CallState {
     pub beside: bool,
     /// What comes out is written in a way that nobody can read (`| rev`, `| base64`): its text tells nothing.
     pub opaque: bool,
+    /// It is a program that writes what it fetches to files by itself: silence is no failure.
+    pub keeps: bool,
 }
 
 /// Judges one finding by the result of its call.
@@ -98,13 +100,14 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
             ..attempt(false, false)
         };
     }
+    let keeps = call.keeps && call.sink == Sink::Shown && !rule.silent_success;
     let silent =
-        rule.silent_success || matches!(call.sink, Sink::IntoTree | Sink::Aside | Sink::Applied);
+        rule.silent_success || keeps || matches!(call.sink, Sink::IntoTree | Sink::Aside | Sink::Applied);
     if result.empty && silent && result.outcome.succeeded() {
         return if call.forgiving {
             attempt(false, true)
         } else {
-            success(rule, call.sink)
+            success(rule, if keeps { Sink::Aside } else { call.sink })
         };
     }
     if result.empty && call.unclear && result.outcome.succeeded() {

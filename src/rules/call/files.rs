@@ -19,10 +19,16 @@ pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
         Class::Lists => plain(&words).for_each(|w| io.uses(w, Access::List)),
         Class::Copies => copies(&words, io),
         Class::Removes => plain(&words).for_each(|w| io.uses(w, Access::Delete)),
-        Class::Tees => plain(&words).for_each(|w| {
-            io.uses(w, Access::Write);
-            io.saves.push(w.to_owned());
-        }),
+        Class::Tees => {
+            plain(&words).for_each(|w| {
+                io.uses(w, Access::Write);
+                io.saves.push(w.to_owned());
+            });
+            if invocation.program == "sponge" && !io.saves.is_empty() {
+                io.stdin = Stdin::Saved;
+                io.prints = false;
+            }
+        }
         Class::Archives => archives(&invocation.program, &words, io),
         Class::Patches => patches(&words, io),
         Class::Runs if unpacks(&words, io) => {}

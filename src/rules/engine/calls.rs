@@ -271,7 +271,7 @@ impl Engine<'_> {
         } else if step.io.fetches.is_empty() {
             if !spread && writes_anew(event, step) {
                 for path in &step.saves {
-                    self.stash.overwritten(path);
+                    self.stash.overwritten(path, event.id);
                 }
             }
             for file in step.io.files.iter().filter(|f| f.access == Access::Write) {
