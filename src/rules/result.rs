@@ -43,7 +43,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | HTTPError | MaxRetryError | NewConnectionError | EAI_AGAIN
         | ERR_[A-Z_]+ | \bE(?:NOTFOUND|CONNREFUSED|ACCES|PERM|NOENT|TIMEDOUT|AI_AGAIN)\b
         | no\ssuch\s(?:file|host|remote|ref|object|image|container|branch) | (?:does\snot|doesn't)\sexist
-        | not\sa\sgit\srepository | unknown\srevision | bad\s(?:revision|object|file)
+        | not\sa\sgit\srepository | no\sgit\sremotes\sfound | (?:could\snot|unable\sto)\sdetermine\s | unknown\srevision | bad\s(?:revision|object|file)
         | pathspec\s | did\snot\smatch\sany | couldn't\sfind\sremote\sref
         | permission\sdenied | access\sdenied | operation\snot\spermitted
         | permission\sto\suse | (?:has|have)\sbeen\sdenied | is\snot\sallowed | not\spermitted
@@ -69,6 +69,13 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | \xe6\x97\xa0\xe6\xb3\x95(?:\xe8\xae\xbf\xe9\x97\xae|\xe6\x89\x93\xe5\xbc\x80|\xe8\xbf\x9e\xe6\x8e\xa5|\xe8\x8e\xb7\xe5\x8f\x96|\xe5\x8a\xa0\xe8\xbd\xbd)
         | \xe7\xbd\x91\xe7\xbb\x9c\xe5\xb7\xb2\xe7\xa6\x81\xe7\x94\xa8
         | bereits\saktuell | \xe6\x98\xaf\xe6\x9c\x80\xe6\x96\xb0\xe7\x9a\x84",
+    )
+});
+
+/// What a command line says of a program that was stopped because it took too long: `rc=124`.
+static STOPPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r"(?im)^\s*(?:rc|ret|exit|exit[ _-]?(?:code|status)|status|code)\s*[:=]\s*(?:124|137|143)\s*$",
     )
 });
 
@@ -200,7 +207,10 @@ impl<'t> CallResult<'t> {
         let empty = !told.chars().any(char::is_alphanumeric);
         let (diff, code) = (!empty && is(&DIFF), !empty && is(&CODE));
         let short = text.len() <= MAX_ERROR_TEXT;
-        let errors = short && is(&ERRORS) && !is(&TAKEN);
+        let stopped = STOPPED
+            .as_ref()
+            .is_some_and(|r| r.is_match(text.as_bytes()));
+        let errors = short && (is(&ERRORS) || stopped) && !is(&TAKEN);
         let refused = outcome.denied || !outcome.succeeded() && short;
         let failed = empty || !diff && (errors && !(code && long_body(&bare)) || refused && !code);
         let left_out = !failed && !diff && !code && is_left_out(&bare);
@@ -259,16 +269,26 @@ impl<'t> CallResult<'t> {
                     .split(|c: char| c.is_whitespace() || "/'\":`".contains(c))
                     .any(|word| word == file)
         };
-        self.text
-            .lines()
-            .map(str::trim_start)
-            .any(|line| gone(line) || error(line))
+        // What `curl -w '%{http_code}'` says of a page that is not there, or of no answer.
+        let code = self.text.trim();
+        let refused = program == "curl"
+            && !file.is_empty()
+            && code.len() == 3
+            && (code == "000" || code.starts_with(['4', '5']))
+            && code.bytes().all(|b| b.is_ascii_digit());
+        let mut lines = self.text.lines().map(str::trim_start);
+        refused || lines.any(|line| gone(line) || error(line))
     }
 
     /// True if the text has all the properties.
     pub fn is(&self, facets: &[Facet]) -> bool {
         facets.iter().all(|f| self.facets.contains(f))
     }
+}
+
+/// True for a text with changed lines of a patch.
+pub fn is_diff(text: &str) -> bool {
+    DIFF.as_ref().is_some_and(|r| r.is_match(text.as_bytes()))
 }
 
 /// True for a text that is no more than a mark of what was left out, with a header at most.
@@ -403,6 +423,8 @@ mod tests {
             "\n",
             "404: Not Found",
             "rc=124\n",
+            "Cloning into '/tmp/u'...\nrc=124",
+            "no git remotes found",
             "exit code: 6",
             "128",
             "Done.",
