@@ -101,8 +101,9 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
         };
     }
     let keeps = call.keeps && call.sink == Sink::Shown && !rule.silent_success;
-    let silent =
-        rule.silent_success || keeps || matches!(call.sink, Sink::IntoTree | Sink::Aside | Sink::Applied);
+    let silent = rule.silent_success
+        || keeps
+        || matches!(call.sink, Sink::IntoTree | Sink::Aside | Sink::Applied);
     if result.empty && silent && result.outcome.succeeded() {
         return if call.forgiving {
             attempt(false, true)

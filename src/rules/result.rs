@@ -215,9 +215,7 @@ impl<'t> CallResult<'t> {
         let failed = empty || !diff && (errors && !(code && long_body(&bare)) || refused && !code);
         let left_out = !failed && !diff && !code && is_left_out(&bare);
         let raw = |regex: &LazyLock<Option<Regex>>| {
-            regex
-                .as_ref()
-                .is_some_and(|r| r.is_match(text.as_bytes()))
+            regex.as_ref().is_some_and(|r| r.is_match(text.as_bytes()))
         };
         let running = empty && short && outcome.succeeded() && raw(&RUNNING) && !raw(&ENDED);
         let mut facets = BTreeSet::new();
@@ -476,16 +474,31 @@ mod tests {
         for (text, left_out) in [
             ("[Old tool result content cleared]", true),
             ("[file content omitted]", true),
-            ("<persisted-output>Output too large (9KB). Full output saved to: /tmp/x.txt</persisted-output>", true),
-            ("<persisted-output>\nOutput too large (39KB). Full output saved to: /tmp/x\n</persisted-output>", true),
+            (
+                "<persisted-output>Output too large (9KB). Full output saved to: /tmp/x.txt</persisted-output>",
+                true,
+            ),
+            (
+                "<persisted-output>\nOutput too large (39KB). Full output saved to: /tmp/x\n</persisted-output>",
+                true,
+            ),
             ("commit 9ac4e17d\n... [210 lines truncated] ...", true),
             ("[210 lines truncated]", true),
             ("<response clipped>", true),
             ("(content of the file not shown)", true),
-            ("diff --git a/x b/x\n+ x = 1\n... [210 lines truncated] ...", false),
+            (
+                "diff --git a/x b/x\n+ x = 1\n... [210 lines truncated] ...",
+                false,
+            ),
             ("fatal: bad object 9ac4e17d\n[output truncated]", false),
-            ("- the content of a field is omitted when empty\n- another", false),
-            ("a title\nthe output of the tool is hidden by default", false),
+            (
+                "- the content of a field is omitted when empty\n- another",
+                false,
+            ),
+            (
+                "a title\nthe output of the tool is hidden by default",
+                false,
+            ),
             ("Clamp widths by ann", false),
         ] {
             let result = look(text, Outcome::default());
@@ -497,16 +510,28 @@ mod tests {
     fn what_goes_on_has_not_failed_yet() {
         for (text, running) in [
             ("Command running in background with ID: bash_1", true),
-            ("Command running in background with ID: b1. Output is being written to: /tmp/c/b1.output", true),
+            (
+                "Command running in background with ID: b1. Output is being written to: /tmp/c/b1.output",
+                true,
+            ),
             ("<command started in background with shellId: 2>", true),
-            ("<status>running</status>\n\n<timestamp>2026-01-02T03:04:05Z</timestamp>", true),
+            (
+                "<status>running</status>\n\n<timestamp>2026-01-02T03:04:05Z</timestamp>",
+                true,
+            ),
             ("(no output yet)", true),
             ("[1] 4242", true),
-            ("<status>completed</status>\n<exit_code>0</exit_code>", false),
+            (
+                "<status>completed</status>\n<exit_code>0</exit_code>",
+                false,
+            ),
             ("rc=0", false),
             ("", false),
             ("Process exited with code 1", false),
-            ("curl: (6) Could not resolve host: h.example\nThe command is still running", false),
+            (
+                "curl: (6) Could not resolve host: h.example\nThe command is still running",
+                false,
+            ),
         ] {
             let result = look(text, Outcome::default());
             assert_eq!(result.running, running, "{text}");

@@ -356,9 +356,7 @@ impl Engine<'_> {
             let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
             words.any(|word| ["git", "tig", "GIT"].contains(&word))
         };
-        if answers.channel != Channel::Command
-            || !self.task.shows_gt(text)
-            || !asks(&answers.text)
+        if answers.channel != Channel::Command || !self.task.shows_gt(text) || !asks(&answers.text)
         {
             return;
         }

@@ -101,7 +101,11 @@ fn the_own_commit_is_known_wherever_git_shows_it() {
         ("tig show", &shown, true),
         ("git -C /opt/other show HEAD", &other, false),
         ("cat notes.txt", &shown, false),
-        ("git log -1", &"commit b07c4f19e2\n\n    x".to_owned(), false),
+        (
+            "git log -1",
+            &"commit b07c4f19e2\n\n    x".to_owned(),
+            false,
+        ),
     ] {
         let mut run = Run::default();
         run.call(command, result);

@@ -161,9 +161,8 @@ fn set_opaque(steps: &mut [Step]) {
 fn is_opaque(invocation: &Invocation) -> bool {
     let words = || invocation.args.iter().map(|word| word.text.as_str());
     let short = |letters: &[char]| {
-        words().any(|word| {
-            word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
-        })
+        words()
+            .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
     };
     let undoes = || short(&['d', 'D', 'r']) || words().any(|w| w.starts_with("--d"));
     match invocation.program.as_str() {
