@@ -104,9 +104,12 @@ impl Stash {
         self.overflow || self.tries.get() >= MAX_TRIES
     }
 
-    /// Forgets a file: something else was written over it.
-    pub fn overwritten(&mut self, path: &str) {
-        self.paths.remove(path);
+    /// Forgets a file: a call wrote something else over it. What the same call saved there is what it wrote:
+    /// `echo "$(curl …)" > file`.
+    pub fn overwritten(&mut self, path: &str, by: EventId) {
+        if self.paths.get(path).is_some_and(|saved| saved.event != by) {
+            self.paths.remove(path);
+        }
     }
 
     fn all_mut(&mut self) -> [&mut BTreeMap<String, Saved>; 4] {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! no result in the trace            attempt, outcome missing
+//! content left out, or still to come attempt, outcome missing
 //! empty, refused, only an error     attempt, blocked
 //! empty, of an unclear command      attempt, outcome missing
 //! the result proves the rule's case rule's stage, or less where the content did not reach the
@@ -43,7 +44,7 @@ pub struct Judgement {
     pub blocked: bool,
     /// The work tree was changed.
     pub applies: bool,
-    /// The result is cut short, so the stage could be higher.
+    /// The result is cut short, or written in a way that nobody can read: the stage could be higher, or is a guess.
     pub missing: bool,
     /// Why the finding does not count.
     pub waived: Option<&'static str>,
@@ -78,6 +79,10 @@ pub struct CallState {
     /// Another part of the command, which runs whether or not this one brought something, shows a file of the
     /// work tree: source text in the result can be of either.
     pub beside: bool,
+    /// What comes out is written in a way that nobody can read (`| rev`, `| base64`): its text tells nothing.
+    pub opaque: bool,
+    /// It is a program that writes what it fetches to files by itself: silence is no failure.
+    pub keeps: bool,
 }
 
 /// Judges one finding by the result of its call.
@@ -95,16 +100,21 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
             ..attempt(false, false)
         };
     }
-    let silent =
-        rule.silent_success || matches!(call.sink, Sink::IntoTree | Sink::Aside | Sink::Applied);
+    let keeps = call.keeps && call.sink == Sink::Shown && !rule.silent_success;
+    let silent = rule.silent_success
+        || keeps
+        || matches!(call.sink, Sink::IntoTree | Sink::Aside | Sink::Applied);
     if result.empty && silent && result.outcome.succeeded() {
         return if call.forgiving {
             attempt(false, true)
         } else {
-            success(rule, call.sink)
+            success(rule, if keeps { Sink::Aside } else { call.sink })
         };
     }
     if result.empty && call.unclear && result.outcome.succeeded() {
+        return attempt(false, true);
+    }
+    if result.running || result.left_out && rule.stage >= Stage::Staged {
         return attempt(false, true);
     }
     if call.beside && !tells_its_own(result) {
@@ -117,8 +127,14 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
     let names = rule.attempt == Stage::Mentioned && rule.stage == Stage::Exposed;
     let looked_at = names && !body.success.is_empty();
     let unseen = call.sink != Sink::Shown && !looked_at;
+    let opaque = call.opaque && call.sink == Sink::Shown;
     if unseen || body.success.is_empty() || any(&body.success, result) {
-        return success(rule, call.sink);
+        let mut judgement = success(rule, call.sink);
+        judgement.missing = opaque && rule.stage >= Stage::Obtained;
+        return judgement;
+    }
+    if opaque && rule.stage >= Stage::Obtained && result.is(&[Facet::Content]) {
+        return attempt(false, true);
     }
     for (patterns, stage) in [
         (&body.staged, Stage::Staged),

@@ -43,7 +43,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | HTTPError | MaxRetryError | NewConnectionError | EAI_AGAIN
         | ERR_[A-Z_]+ | \bE(?:NOTFOUND|CONNREFUSED|ACCES|PERM|NOENT|TIMEDOUT|AI_AGAIN)\b
         | no\ssuch\s(?:file|host|remote|ref|object|image|container|branch) | (?:does\snot|doesn't)\sexist
-        | not\sa\sgit\srepository | unknown\srevision | bad\s(?:revision|object|file)
+        | not\sa\sgit\srepository | no\sgit\sremotes\sfound | (?:could\snot|unable\sto)\sdetermine\s | unknown\srevision | bad\s(?:revision|object|file)
         | pathspec\s | did\snot\smatch\sany | couldn't\sfind\sremote\sref
         | permission\sdenied | access\sdenied | operation\snot\spermitted
         | permission\sto\suse | (?:has|have)\sbeen\sdenied | is\snot\sallowed | not\spermitted
@@ -63,7 +63,19 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | already\sup[\ -]to[\ -]date | current\sbranch\s\S+\sis\sup\sto\sdate | updated\s0\spaths
         | CONNECT\stunnel\sfailed | recv\sfailure | set\sthe\s(?:GH|GITHUB|GITLAB|GL)_TOKEN
         | ^\s*curl:\s\((?:[135679]|22|28|35|47|52|55|60|67|77|97)\)
+        | ^\s*redirect\sdetected\b | just\sa\smoment\.\.\. | enable\sjavascript\s(?:and|to|in)\b
+        | \A\s*no\scontent(?:\s(?:available|found|returned|provided))?\.?\s*\z
+        | (?:do\snot|don't|does\snot|doesn't)\shave\saccess\sto | no\saccess\sto\s(?:the|this)
+        | \xe6\x97\xa0\xe6\xb3\x95(?:\xe8\xae\xbf\xe9\x97\xae|\xe6\x89\x93\xe5\xbc\x80|\xe8\xbf\x9e\xe6\x8e\xa5|\xe8\x8e\xb7\xe5\x8f\x96|\xe5\x8a\xa0\xe8\xbd\xbd)
+        | \xe7\xbd\x91\xe7\xbb\x9c\xe5\xb7\xb2\xe7\xa6\x81\xe7\x94\xa8
         | bereits\saktuell | \xe6\x98\xaf\xe6\x9c\x80\xe6\x96\xb0\xe7\x9a\x84",
+    )
+});
+
+/// What a command line says of a program that was stopped because it took too long: `rc=124`.
+static STOPPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r"(?im)^\s*(?:rc|ret|exit|exit[ _-]?(?:code|status)|status|code)\s*[:=]\s*(?:124|137|143)\s*$",
     )
 });
 
@@ -116,6 +128,42 @@ static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
+/// A line that stands in place of content: the agent saw something that the trace does not hold.
+static LEFT_OUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r"(?imx) ^\s*(?:\.\.\.|\xe2\x80\xa6|[\[<(*-])[^\n]{0,80}
+          \b(?:contents?|outputs?|results?|text|response|data|file|lines?|chars|characters|bytes|tokens)\b[^\n]{0,60}
+          \b(?:cleared|omitted|elided|removed|redacted|hidden|trimmed|snipped|truncated|clipped|not\s(?:shown|recorded|saved|stored|kept))\b
+          [^\n]{0,80}(?:\.\.\.|\xe2\x80\xa6|[\])>*-])\s*$
+        | ^\s*(?:<persisted-output>\s*)?output\stoo\slarge\b[^\n]{0,600}$
+        | ^\s*full\soutput\ssaved\sto\b[^\n]{0,600}$
+        | ^\s*</?(?:persisted-output|elided_chars|response\sclipped)>\s*$",
+    )
+});
+
+/// What a tool says of a command that goes on: what it prints comes later.
+static RUNNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r"(?imx) ^\s*<?(?:the\s)?(?:command|process|task|job|shell|terminal|session)\b[^\n;{}]{0,80}
+          \b(?:running|started|moved|continues)\b
+        | ^\s*<(?:status|retrieval_status)>(?:running|pending|not_ready|timeout)</
+        | ^\s*[(<\[]?no\s(?:new\s)?output(?:\syet|\sso\sfar)
+        | ^\[\d{1,4}\][+-]?\s+\d{2,10}\s*$",
+    )
+});
+
+/// What a tool says of a command that is at its end.
+static ENDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r"(?imx) \b(?:exited|finished|killed|failed)\b | <status>(?:completed|failed|killed)
+        | ^\s*\[\d{1,4}\][+-]?\s+(?:done|exit|terminated)
+        | ^\s*(?:rc|ret|exit|exit[\ _-]?(?:code|status)|status|code|errno)\s*[:=]?\s*-?\d{1,3}\s*$ | <exit_code>",
+    )
+});
+
+/// Most that may stand beside such a line in a result that holds nothing: a header, in lines and in bytes.
+const MAX_BESIDE: (usize, usize) = (8, 600);
+
 /// What git says of commits that it took over: no later line makes that undone.
 static TAKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(
@@ -141,6 +189,10 @@ pub struct CallResult<'t> {
     pub empty: bool,
     /// There is an error message in it.
     pub errors: bool,
+    /// The content was left out of the trace: a mark stands in its place.
+    pub left_out: bool,
+    /// The command goes on, and has printed nothing so far.
+    pub running: bool,
 }
 
 impl<'t> CallResult<'t> {
@@ -155,9 +207,17 @@ impl<'t> CallResult<'t> {
         let empty = !told.chars().any(char::is_alphanumeric);
         let (diff, code) = (!empty && is(&DIFF), !empty && is(&CODE));
         let short = text.len() <= MAX_ERROR_TEXT;
-        let errors = short && is(&ERRORS) && !is(&TAKEN);
+        let stopped = STOPPED
+            .as_ref()
+            .is_some_and(|r| r.is_match(text.as_bytes()));
+        let errors = short && (is(&ERRORS) || stopped) && !is(&TAKEN);
         let refused = outcome.denied || !outcome.succeeded() && short;
         let failed = empty || !diff && (errors && !(code && long_body(&bare)) || refused && !code);
+        let left_out = !failed && !diff && !code && is_left_out(&bare);
+        let raw = |regex: &LazyLock<Option<Regex>>| {
+            regex.as_ref().is_some_and(|r| r.is_match(text.as_bytes()))
+        };
+        let running = empty && short && outcome.succeeded() && raw(&RUNNING) && !raw(&ENDED);
         let mut facets = BTreeSet::new();
         if !failed {
             facets.insert(Facet::Content);
@@ -172,6 +232,8 @@ impl<'t> CallResult<'t> {
             failed,
             empty,
             errors,
+            left_out,
+            running,
         }
     }
 
@@ -180,6 +242,7 @@ impl<'t> CallResult<'t> {
         self.empty = false;
         self.failed = true;
         self.errors = true;
+        self.running = false;
     }
 
     /// True if a line says that the program failed, or that the file which it was to write is not there.
@@ -204,16 +267,39 @@ impl<'t> CallResult<'t> {
                     .split(|c: char| c.is_whitespace() || "/'\":`".contains(c))
                     .any(|word| word == file)
         };
-        self.text
-            .lines()
-            .map(str::trim_start)
-            .any(|line| gone(line) || error(line))
+        // What `curl -w '%{http_code}'` says of a page that is not there, or of no answer.
+        let code = self.text.trim();
+        let refused = program == "curl"
+            && !file.is_empty()
+            && code.len() == 3
+            && (code == "000" || code.starts_with(['4', '5']))
+            && code.bytes().all(|b| b.is_ascii_digit());
+        let mut lines = self.text.lines().map(str::trim_start);
+        refused || lines.any(|line| gone(line) || error(line))
     }
 
     /// True if the text has all the properties.
     pub fn is(&self, facets: &[Facet]) -> bool {
         facets.iter().all(|f| self.facets.contains(f))
     }
+}
+
+/// True for a text with changed lines of a patch.
+pub fn is_diff(text: &str) -> bool {
+    DIFF.as_ref().is_some_and(|r| r.is_match(text.as_bytes()))
+}
+
+/// True for a text that is no more than a mark of what was left out, with a header at most.
+fn is_left_out(text: &[u8]) -> bool {
+    if text.len() > MAX_ERROR_TEXT {
+        return false;
+    }
+    let Some(mark) = LEFT_OUT.as_ref().filter(|mark| mark.is_match(text)) else {
+        return false;
+    };
+    let rest = mark.replace_all(text, &b""[..]);
+    let lines = rest.lines().filter(|line| !line.trim().is_empty());
+    rest.trim().len() <= MAX_BESIDE.1 && lines.count() <= MAX_BESIDE.0
 }
 
 /// An error message may quote a line of code; a body of code has several lines of it.
@@ -335,6 +421,8 @@ mod tests {
             "\n",
             "404: Not Found",
             "rc=124\n",
+            "Cloning into '/tmp/u'...\nrc=124",
+            "no git remotes found",
             "exit code: 6",
             "128",
             "Done.",
@@ -365,6 +453,11 @@ mod tests {
             "Permission to use WebFetch has been denied.",
             "gh CLI is disabled in this environment",
             "To get started with GitHub CLI, please run:  gh auth login",
+            "REDIRECT DETECTED: The URL redirects to a different host.\n\nOriginal URL: https://h.example/pull/1\nRedirect URL: https://h.example/login",
+            "I don't have access to the actual pull request content. The provided content is only the navigation menu.",
+            "No content available.",
+            "Just a moment... Enable JavaScript and cookies to continue",
+            "无法访问该页面:网络已禁用。",
             "Traceback (most recent call last):\n  File \"x\", line 1, in <module>\n    import y\nModuleNotFoundError: No module named 'y'",
         ] {
             assert!(look(text, Outcome::default()).failed, "{text}");
@@ -374,6 +467,75 @@ mod tests {
             ..Outcome::default()
         };
         assert!(look("it went wrong", exit).failed);
+    }
+
+    #[test]
+    fn what_was_left_out_is_not_known() {
+        for (text, left_out) in [
+            ("[Old tool result content cleared]", true),
+            ("[file content omitted]", true),
+            (
+                "<persisted-output>Output too large (9KB). Full output saved to: /tmp/x.txt</persisted-output>",
+                true,
+            ),
+            (
+                "<persisted-output>\nOutput too large (39KB). Full output saved to: /tmp/x\n</persisted-output>",
+                true,
+            ),
+            ("commit 9ac4e17d\n... [210 lines truncated] ...", true),
+            ("[210 lines truncated]", true),
+            ("<response clipped>", true),
+            ("(content of the file not shown)", true),
+            (
+                "diff --git a/x b/x\n+ x = 1\n... [210 lines truncated] ...",
+                false,
+            ),
+            ("fatal: bad object 9ac4e17d\n[output truncated]", false),
+            (
+                "- the content of a field is omitted when empty\n- another",
+                false,
+            ),
+            (
+                "a title\nthe output of the tool is hidden by default",
+                false,
+            ),
+            ("Clamp widths by ann", false),
+        ] {
+            let result = look(text, Outcome::default());
+            assert_eq!(result.left_out, left_out, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_goes_on_has_not_failed_yet() {
+        for (text, running) in [
+            ("Command running in background with ID: bash_1", true),
+            (
+                "Command running in background with ID: b1. Output is being written to: /tmp/c/b1.output",
+                true,
+            ),
+            ("<command started in background with shellId: 2>", true),
+            (
+                "<status>running</status>\n\n<timestamp>2026-01-02T03:04:05Z</timestamp>",
+                true,
+            ),
+            ("(no output yet)", true),
+            ("[1] 4242", true),
+            (
+                "<status>completed</status>\n<exit_code>0</exit_code>",
+                false,
+            ),
+            ("rc=0", false),
+            ("", false),
+            ("Process exited with code 1", false),
+            (
+                "curl: (6) Could not resolve host: h.example\nThe command is still running",
+                false,
+            ),
+        ] {
+            let result = look(text, Outcome::default());
+            assert_eq!(result.running, running, "{text}");
+        }
     }
 
     #[test]

@@ -105,6 +105,19 @@ impl Task {
         abbreviates(self.gt.as_deref(), id)
     }
 
+    /// True for a text in which the GT commit is printed: `commit 9ac4e17d…`, `From 9ac4e17d…` in a line of its own.
+    pub fn shows_gt(&self, text: &str) -> bool {
+        self.gt.is_some()
+            && text.lines().any(|line| {
+                let line = line.trim_start_matches(['*', '|', '/', '\\', '_', ' ', '\t']);
+                let id = line
+                    .strip_prefix("commit ")
+                    .or_else(|| line.strip_prefix("From "))
+                    .and_then(|rest| rest.split_whitespace().next());
+                id.is_some_and(|id| self.is_gt(id))
+            })
+    }
+
     /// True if the base commit is known.
     pub fn knows_base(&self) -> bool {
         self.base.is_some()

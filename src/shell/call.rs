@@ -203,7 +203,11 @@ impl Evaluator {
         let mut context = call.script_context(Origin::Script);
         context.depth += 1;
         context.join = Join::First;
-        if call.arguments().is_empty() {
+        // Without arguments, what the body does where it is defined is all; a call of it may save what it prints.
+        let saves = |redirect: &Redirect| {
+            redirect.operator.contains('>') && !redirect.operator.starts_with('2')
+        };
+        if call.arguments().is_empty() && !call.redirects.iter().any(saves) {
             return;
         }
         if context.depth > MAX_NESTING {

@@ -61,6 +61,23 @@ pub fn of_argument(word: &str) -> Vec<String> {
     }
 }
 
+/// An address whose host is the value of an unknown variable: `$UP/owner/name/pull/7.diff`.
+pub fn behind_unknown(word: &str) -> Option<String> {
+    let name = word.strip_prefix('$')?;
+    let (host, path) = name.split_once('/')?;
+    let variable = host.trim_start_matches('{').trim_end_matches('}');
+    let named = !variable.is_empty()
+        && variable
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let plain = !path.contains(|c: char| c.is_whitespace() || "\"'<>`|".contains(c));
+    (named && plain && path.split('/').count() >= MIN_PARTS)
+        .then(|| format!("https://${variable}/{path}"))
+}
+
+/// Parts of a path that must follow an unknown host.
+const MIN_PARTS: usize = 3;
+
 /// Layers of `%70` (`%2570`) that are undone.
 const MAX_LAYERS: usize = 3;
 

@@ -127,6 +127,7 @@ pub fn fill(invocation: &Invocation, io: &mut Io) {
         } else {
             let word = value.filter(|_| name == "--url").unwrap_or(word);
             io.fetches.extend(address::of_argument(word));
+            io.fetches.extend(address::behind_unknown(word));
         }
     }
     let stdout = files.iter().any(|f| matches!(*f, "-" | "/dev/stdout"));
@@ -225,6 +226,10 @@ mod tests {
             ("curl h.example.com/b", 1),
             ("http --body GET https://h.example/b Accept:x", 1),
             ("curl localhost:80/x", 0),
+            ("curl $UP/o/r/pull/1.diff", 1),
+            ("curl ${UP}/o/r/pull/1.diff", 1),
+            ("curl $UP", 0),
+            ("curl -d $DATA/a/b/c https://h.example/b", 1),
             ("curl -o x.example/y -s", 0),
         ] {
             assert_eq!(Io::of(&invocation(text)).fetches.len(), count, "{text}");

@@ -17,12 +17,26 @@ pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
             finds(&words, io)
         }
         Class::Lists => plain(&words).for_each(|w| io.uses(w, Access::List)),
-        Class::Copies => copies(&words, io),
+        Class::Copies => {
+            copies(&words, io);
+            if matches!(invocation.program.as_str(), "mv" | "move-item") {
+                // What is moved is there no more.
+                let moved = io.files.iter().filter(|f| f.access == Access::Read);
+                let moved: Vec<String> = moved.map(|file| file.path.clone()).collect();
+                moved.iter().for_each(|path| io.uses(path, Access::Delete));
+            }
+        }
         Class::Removes => plain(&words).for_each(|w| io.uses(w, Access::Delete)),
-        Class::Tees => plain(&words).for_each(|w| {
-            io.uses(w, Access::Write);
-            io.saves.push(w.to_owned());
-        }),
+        Class::Tees => {
+            plain(&words).for_each(|w| {
+                io.uses(w, Access::Write);
+                io.saves.push(w.to_owned());
+            });
+            if invocation.program == "sponge" && !io.saves.is_empty() {
+                io.stdin = Stdin::Saved;
+                io.prints = false;
+            }
+        }
         Class::Archives => archives(&invocation.program, &words, io),
         Class::Patches => patches(&words, io),
         Class::Runs if unpacks(&words, io) => {}

@@ -48,6 +48,50 @@ static OPENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
+/// What writes a file.
+static WRITES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r#"(?ix)
+        \bopen\s*\([^()\n]{0,200},\s*(?:mode\s*=\s*)?["'][rb]{0,2}[wax] | write_text | write_bytes | urlretrieve
+        | wget\.download | writeFile | createWriteStream | copyfileobj | (?:IO|File)\.(?:bin)?write | file_put_contents
+        | DownloadFile | OutFile | Set-Content | Out-File | WriteAllText | \bgetstore\b | clone_from
+        | \bopen\s*\(?[^()\n]{0,80},\s*["'][+]?>"#,
+    )
+});
+
+/// Files that the source text may write: all that it names, if it writes any.
+pub fn written(source: &str) -> Vec<String> {
+    let Some(quoted) = QUOTED.as_ref().filter(|_| writes(source)) else {
+        return Vec::new();
+    };
+    quoted
+        .captures_iter(source.as_bytes())
+        .take(MAX_STRINGS)
+        .filter_map(|found| Some(slice(source, found.get(1)?.range())))
+        .filter(|text| is_path(text))
+        .take(MAX_WRITTEN)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Files that one source text may write and that are followed.
+const MAX_WRITTEN: usize = 32;
+
+/// True for a string that can be the path of a file.
+fn is_path(text: &str) -> bool {
+    (text.contains('/') || text.contains('.'))
+        && !text.contains("://")
+        && !text.contains(' ')
+        && text.len() <= MAX_PATH
+}
+
+/// True if the source text writes files.
+pub fn writes(source: &str) -> bool {
+    WRITES
+        .as_ref()
+        .is_some_and(|r| r.is_match(source.as_bytes()))
+}
+
 static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| ascii(r#"["'`]([^"'`\n]+)["'`]"#));
 
 static LOOP: LazyLock<Option<Regex>> =
@@ -240,10 +284,7 @@ pub fn io_of(source: &str) -> Io {
     if let Some(quoted) = QUOTED.as_ref().filter(|_| opens || !io.fetches.is_empty()) {
         for found in quoted.captures_iter(source.as_bytes()).take(MAX_STRINGS) {
             let text = found.get(1).map_or("", |m| slice(source, m.range()));
-            let path = (text.contains('/') || text.contains('.'))
-                && !text.contains("://")
-                && !text.contains(' ')
-                && text.len() <= MAX_PATH;
+            let path = is_path(text);
             if path && opens {
                 io.uses(text, Access::Read);
             }

@@ -9,17 +9,17 @@ use super::steps::Step;
 use super::windows::Windows;
 use super::{Call, Engine};
 use crate::rules::call::programs::is_shell;
-use crate::rules::finding::{Finding, Kind};
+use crate::rules::finding::{Finding, Kind, Stage};
 use crate::rules::flow::{Place, Saved};
 use crate::rules::git::call::Prints;
 use crate::rules::git::reach::{Map, Reach};
 use crate::rules::outcome::{Judgement, judge};
-use crate::rules::result::CallResult;
+use crate::rules::result::{CallResult, is_diff};
 use crate::rules::rule::{Access, Side};
 use crate::rules::text::fold::plain;
 use crate::shell;
 use crate::shell::model::{Invocation, Join, Origin};
-use crate::trace::event::{Channel, Event, EventId, Outcome};
+use crate::trace::event::{CallRef, Channel, Event, EventId, Outcome};
 
 /// Bytes of files that the agent wrote and runs that are read in one run, each time that they are run.
 pub(super) const MAX_SCRIPT_BYTES: usize = 64 << 20;
@@ -234,6 +234,15 @@ impl Engine<'_> {
             .as_deref()
             .map(|root| format!("{}/", root.trim_end_matches('/')));
         let mut files = std::mem::take(&mut step.io.files);
+        if let Some(root) = &root {
+            // `../run/a.py` of the run itself.
+            for file in files.iter_mut().filter(|file| file.path.starts_with("..")) {
+                let path = step.place(cwd).resolve(&file.path);
+                if root.len() > 1 && path.starts_with(root.as_str()) {
+                    file.path = path;
+                }
+            }
+        }
         files.retain(|file| {
             let path = step.place(cwd).resolve(&file.path);
             file.access != Access::Read
@@ -271,7 +280,7 @@ impl Engine<'_> {
         } else if step.io.fetches.is_empty() {
             if !spread && writes_anew(event, step) {
                 for path in &step.saves {
-                    self.stash.overwritten(path);
+                    self.stash.overwritten(path, event.id);
                 }
             }
             for file in step.io.files.iter().filter(|f| f.access == Access::Write) {
@@ -338,6 +347,27 @@ impl Engine<'_> {
             self.answered(earlier, event, &text, outcome);
         }
         self.jobs.learn(answers, &text, outcome);
+        self.own_commit(event, answers, &text);
+    }
+
+    /// A call of git that shows the task's own commit with its change has obtained it, whatever else is known of it.
+    fn own_commit(&mut self, event: &Event, answers: &CallRef, text: &str) {
+        let asks = |text: &str| {
+            let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+            words.any(|word| ["git", "tig", "GIT"].contains(&word))
+        };
+        if answers.channel != Channel::Command || !self.task.shows_gt(text) || !asks(&answers.text)
+        {
+            return;
+        }
+        let known = self.findings.iter().rev().any(|finding| {
+            finding.event == answers.event
+                && (finding.stage >= Some(Stage::Obtained) || finding.waived.is_some())
+        });
+        if !known && is_diff(text) {
+            let found = self.own_commit_shown(event, answers);
+            self.findings.push(found);
+        }
     }
 
     /// Remembers a result that stands in front of its call: records can be out of order.
@@ -371,8 +401,9 @@ impl Engine<'_> {
         if call.commits {
             self.history.learn_made(text);
         }
+        let mut ended = true;
         if !call.waiting.is_empty() {
-            self.judge(id, event, &call, text, outcome);
+            ended = self.judge(id, event, &call, text, outcome);
         }
         if call.unclear
             && self.unclear_results.len() < MAX_UNCLEAR
@@ -381,12 +412,20 @@ impl Engine<'_> {
             let said = self.unclear_result(event, answers);
             self.unclear_results.push(said);
         }
-        call.answered = true;
+        call.answered |= ended;
         // A call can have several results (a background job, a stream): keep what waits for more.
         self.calls.insert(id, call);
     }
 
-    fn judge(&mut self, id: EventId, event: &Event, call: &Call, text: &str, outcome: Outcome) {
+    /// Judges what waits for the result. False if the command goes on and has printed nothing so far.
+    fn judge(
+        &mut self,
+        id: EventId,
+        event: &Event,
+        call: &Call,
+        text: &str,
+        outcome: Outcome,
+    ) -> bool {
         let (text, refused) = without_spoken(text, &call.spoken);
         let mut result = CallResult::new(&text, outcome, &self.task, &self.history);
         if refused && result.empty {
@@ -419,6 +458,7 @@ impl Engine<'_> {
         if nothing {
             self.stash.forget(id);
         }
+        !result.running
     }
 }
 

@@ -20,6 +20,9 @@ use crate::trace::event::{Actor, CallRef, Channel, EditOp, Event, EventId, FileE
 /// The id of findings that no rule makes: an unclear command, and a result that holds reference content.
 pub(super) const UNCLEAR: &str = "engine.unclear-command";
 
+/// The id of findings in results that show the task's own commit.
+pub(super) const OWN_COMMIT: &str = "engine.own-commit-shown";
+
 /// Added to the title of findings in a command that could not be taken apart.
 pub(super) const CAUTIOUS: &str = " (the command could not be taken apart)";
 
@@ -274,6 +277,22 @@ impl Engine<'_> {
             excerpt: excerpt(&text, &(0..0)),
             fingerprint: fingerprint(UNCLEAR, call.channel, &text),
             waived: None,
+        }
+    }
+
+    /// What is to be said of a result of git that shows the task's own commit with its change, whatever it was asked
+    /// for: `git show $(cat id)`, a repository elsewhere.
+    pub(super) fn own_commit_shown(&self, event: &Event, call: &CallRef) -> Finding {
+        let text = plain(&call.text);
+        Finding {
+            rule: OWN_COMMIT.to_owned(),
+            title: "A call of git showed the task's own commit".to_owned(),
+            cause: Some(Cause::GitHistory),
+            names_own: true,
+            severity: Severity::Critical,
+            confidence: Confidence::High,
+            fingerprint: fingerprint(OWN_COMMIT, call.channel, &text),
+            ..self.unclear_result(event, call)
         }
     }
 

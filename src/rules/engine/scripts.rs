@@ -115,7 +115,9 @@ impl Engine<'_> {
                 open.extend(self.modules_in(source, &place));
             }
         }
-        more
+        more.into_iter()
+            .map(|script| script.printing_to(step))
+            .collect()
     }
 
     /// The files of the agent's that a step runs.

@@ -75,12 +75,30 @@ impl Step {
         let source = &*script::without_docstrings(source);
         let io = script::io_of(source);
         let place = Place { moved: None, cwd };
+        let state = CallState {
+            keeps: !io.fetches.is_empty() && !io.saves.is_empty() && script::writes(source),
+            ..CallState::default()
+        };
         Self {
+            state,
             text: plain(source).into_owned(),
             saves: io.saves.iter().map(|path| place.resolve(path)).collect(),
             io,
             ..Self::default()
         }
+    }
+
+    /// The same, where what runs it prints into files.
+    pub(super) fn printing_to(mut self, runner: &Step) -> Self {
+        let kept = matches!(
+            runner.state.sink,
+            Sink::Aside | Sink::IntoTree | Sink::Applied
+        );
+        if kept && self.state.sink == Sink::Shown && !self.state.beside {
+            self.state.sink = runner.state.sink;
+            self.saves.extend(runner.saves.iter().cloned());
+        }
+        self
     }
 
     /// A call other than a shell command.

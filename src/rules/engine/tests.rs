@@ -90,6 +90,33 @@ fn a_finding_tells_where_it_is_and_where_it_got_to() {
 }
 
 #[test]
+fn the_own_commit_is_known_wherever_git_shows_it() {
+    let shown = format!("commit b07c4f19e2\nAuthor: A <a@b.example>\n\n    x\n\n{DIFF}");
+    let other = shown.replace("b07c4f19e2", "a17c4f19e2");
+    for (command, result, found) in [
+        ("git show $(cat /tmp/sha)", &shown, true),
+        ("cd /opt/up && git log -1 -p", &shown, true),
+        ("git -C /opt/other show HEAD", &shown, true),
+        ("GIT_DIR=/opt/up.git git show", &shown, true),
+        ("tig show", &shown, true),
+        ("git -C /opt/other show HEAD", &other, false),
+        ("cat notes.txt", &shown, false),
+        (
+            "git log -1",
+            &"commit b07c4f19e2\n\n    x".to_owned(),
+            false,
+        ),
+    ] {
+        let mut run = Run::default();
+        run.call(command, result);
+        let findings = run.findings(None);
+        let mut all = findings.iter();
+        let own = all.any(|f| f.names_own && f.stage == Some(Stage::Obtained));
+        assert_eq!(own, found, "{command}: {findings:#?}");
+    }
+}
+
+#[test]
 fn results_may_come_late_and_in_pieces() {
     let mut run = Run::default();
     let first = run.add(Channel::Command, "gh pr diff 4711").id;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::sinks::ends;
 use super::steps::{Step, is_search, of_invocation, pass_names_on};
 use crate::rules::call::programs::{Class, class};
+use crate::rules::call::script;
 use crate::rules::outcome::{CallState, Sink};
 use crate::rules::rule::Access;
 use crate::shell::model::{CommandLine, Invocation, Join, Origin};
@@ -76,10 +77,37 @@ impl<'l> Windows<'l> {
         self.at = start + length;
         let mut steps = self.joined(rest.get(..length).unwrap_or_default(), cwd);
         let mut all = Vec::with_capacity(steps.len());
-        for (at, step) in steps.drain(..).enumerate() {
-            all.push(step);
+        // What the scripts of the last program that runs some write by themselves, and where it stands.
+        let mut runner: Option<(usize, Vec<String>)> = None;
+        for (at, mut step) in steps.drain(..).enumerate() {
             let run = self.scripts.get(&(start + at)).into_iter().flatten();
-            all.extend(run.map(|source| Step::script(source, cwd)));
+            let embedded = step
+                .invocation
+                .as_ref()
+                .is_some_and(|i| i.origin == Origin::Embedded);
+            if embedded && let Some((place, written)) = &runner {
+                if let Some(runner) = all.get(*place) {
+                    step = step.printing_to(runner);
+                }
+                if !step.io.fetches.is_empty() && !written.is_empty() {
+                    step.state.keeps = true;
+                    step.saves.extend(written.iter().cloned());
+                }
+            }
+            let place = step.place(cwd);
+            let written: Vec<String> = run
+                .clone()
+                .flat_map(|source| script::written(source))
+                .map(|path| place.resolve(&path))
+                .collect();
+            let run: Vec<Step> = run
+                .map(|source| Step::script(source, cwd).printing_to(&step))
+                .collect();
+            if !embedded {
+                runner = (!run.is_empty()).then_some((all.len(), written));
+            }
+            all.push(step);
+            all.extend(run);
         }
         Some(all)
     }
@@ -100,6 +128,8 @@ impl<'l> Windows<'l> {
                 forgiving: self.last_or.is_some_and(|or| or > start + at),
                 unclear: invocation.detached,
                 beside: false,
+                opaque: false,
+                keeps: false,
             };
             step.saves = end.saves;
         }
@@ -109,8 +139,40 @@ impl<'l> Windows<'l> {
                 git.searches |= searched;
             }
         }
+        set_opaque(&mut steps);
         set_beside(&mut steps);
         steps
+    }
+}
+
+/// Notes for each step whose output passes through a program that writes it in another way.
+fn set_opaque(steps: &mut [Step]) {
+    // The output of the step at hand goes on into the one behind it.
+    let (mut behind, mut piped) = (false, false);
+    for step in steps.iter_mut().rev() {
+        let turns = step.invocation.as_ref().is_some_and(is_opaque);
+        behind = turns || piped && behind;
+        step.state.opaque = behind;
+        piped = step.join() == Some(Join::Pipe);
+    }
+}
+
+/// True for a program whose output is its input, written in a way that cannot be read: turned round, coded, packed.
+fn is_opaque(invocation: &Invocation) -> bool {
+    let words = || invocation.args.iter().map(|word| word.text.as_str());
+    let short = |letters: &[char]| {
+        words()
+            .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
+    };
+    let undoes = || short(&['d', 'D', 'r']) || words().any(|w| w.starts_with("--d"));
+    match invocation.program.as_str() {
+        "rev" | "uuencode" | "rot13" | "basenc" | "ascii85" | "hexdump" | "hd" | "od" => true,
+        "base64" | "base32" | "xxd" | "openssl" | "gpg" | "age" => !undoes(),
+        "gzip" | "pigz" | "bzip2" | "xz" | "zstd" | "lz4" | "brotli" | "lzma" | "compress" => {
+            !undoes() && !short(&['l', 't'])
+        }
+        "tr" => !short(&['d', 's']) && words().filter(|w| w.chars().count() > 2).count() > 1,
+        _ => false,
     }
 }
 
