@@ -164,6 +164,9 @@ impl<'t> CallResult<'t> {
             facets.extend(diff.then_some(Facet::Diff));
             facets.extend(code.then_some(Facet::Code));
             facets.extend(history_facets(text, task, history));
+            if names_own_or_later(&facets) {
+                facets.extend(before(text, task, history).then_some(Facet::Before));
+            }
         }
         Self {
             text,
@@ -220,6 +223,26 @@ impl<'t> CallResult<'t> {
 fn long_body(text: &[u8]) -> bool {
     CODE.as_ref()
         .is_some_and(|code| code.find_iter(text).take(4).count() >= 4)
+}
+
+fn names_own_or_later(facets: &BTreeSet<Facet>) -> bool {
+    facets.contains(&Facet::Own) || facets.contains(&Facet::Later)
+}
+
+/// True if the text says so without the lines that a diff adds or only shows around them.
+fn before(text: &str, task: &Task, history: &History) -> bool {
+    let mut inside = false;
+    let mut left = String::new();
+    for line in text.lines() {
+        // A change of a file begins.
+        inside |= line.starts_with("diff --") || line.starts_with("@@ ") || line.starts_with('+');
+        if !inside || line.starts_with('-') && !line.starts_with("--- ") {
+            left.push_str(line);
+            left.push('\n');
+        }
+        inside &= !line.starts_with("commit ");
+    }
+    names_own_or_later(&history_facets(&left, task, history))
 }
 
 /// What the text says about when it is from.

@@ -113,6 +113,16 @@ impl GitCall {
 
     fn fill_history(&mut self, words: &Words) {
         self.words = words.before_dashes();
+        if self.verb == "diff" && words.any_flag(&["--merge-base"]) {
+            // What the last side has more than both have in common.
+            let last = self.words.pop();
+            let word = match (self.words.pop(), last) {
+                (Some(left), Some(right)) => Some(format!("{left}...{right}")),
+                (None, Some(left)) => Some(format!("{left}...")),
+                _ => None,
+            };
+            self.words.extend(word);
+        }
         self.searches = words.any_value(&["-S", "-G", "--grep"]);
         let patch = words.any_flag(&["-p", "-u", "--patch", "-U", "--unified", "--cc", "-c"])
             || words.any_flag(&["--patch-with-stat", "--word-diff", "--color-words"])
@@ -252,6 +262,18 @@ impl GitCall {
             }
             ("format-patch", _) => {
                 self.words = words.before_dashes();
+                let counted = |flag: &&str| {
+                    flag.strip_prefix('-')
+                        .is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()))
+                };
+                if let [word] = self.words.as_mut_slice()
+                    && !word.contains("..")
+                    && !words.any_flag(&["--root", "--all"])
+                    && !words.flags.iter().any(counted)
+                {
+                    // What `HEAD` has more than the word.
+                    word.push_str("..");
+                }
                 self.aside = words.value(&["-o", "--output-directory"]);
                 self.prints = if words.any_flag(&["--stdout"]) {
                     Prints::Patch

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::call::{GitCall, Prints, revision_path};
 use super::history::{History, is_commit_id};
 use super::version::Version;
+use crate::experiment::task_facts::Forbidden;
 use crate::rules::task::Task;
 
 /// Where a revision leads.
@@ -27,7 +28,8 @@ pub enum Reach {
     All,
     /// Lost objects, the reflog.
     Dangling,
-    /// The work of the agent set against a remote branch.
+    /// The work of the agent set against a remote branch, or against a bare word: a path, the branch that the work
+    /// started from. What such a diff adds is the agent's; what it removes is the other side's.
     Review,
     /// A commit of which the trace has shown nothing.
     Unknown,
@@ -61,6 +63,7 @@ impl Map<'_> {
                 [Reach::Dangling].into()
             }
             "stash" => [Reach::Own].into(),
+            "merge-base" => self.common_ancestor(&call.words),
             _ => call.words.iter().flat_map(|w| self.word(w)).collect(),
         };
         if call.verb == "grep" {
@@ -85,8 +88,61 @@ impl Map<'_> {
         call.reach = reach;
     }
 
+    /// What one of them has in common with the work of the agent is an ancestor of it.
+    fn common_ancestor(&self, words: &[String]) -> BTreeSet<Reach> {
+        let reach: BTreeSet<Reach> = words.iter().flat_map(|w| self.word(w)).collect();
+        let own = words.len() > 1 && reach.iter().any(|r| *r <= Reach::Past);
+        if own { [Reach::Past].into() } else { reach }
+    }
+
+    /// True for a bare word behind `git diff` that is a path, or the branch that the work started from, rather than
+    /// a branch with a solution in it.
+    fn is_bare(&self, word: &str) -> bool {
+        const TELLING: [&str; 15] = [
+            "solution",
+            "solve",
+            "fix",
+            "answer",
+            "gold",
+            "reference",
+            "upstream",
+            "oracle",
+            "patch",
+            "merged",
+            "future",
+            "later",
+            "truth",
+            "original",
+            "complete",
+        ];
+        const FIRST: [&str; 5] = ["main", "master", "trunk", "develop", "dev"];
+        let lower = word.to_lowercase();
+        // Where code was removed, the branch that the work started from may hold the answer.
+        let holds = self.task.forbidden == Forbidden::Parent && FIRST.contains(&lower.as_str());
+        !holds && !TELLING.iter().any(|part| lower.contains(part))
+    }
+
     /// A diff shows both of its sides, so it matters what is compared with what.
     fn diff(&self, words: &[String]) -> BTreeSet<Reach> {
+        let bare = |word: &&String| !word.contains("..") && self.one(word) == Some(Reach::Branch);
+        let all_bare = words.iter().all(|word| {
+            !word.contains("..")
+                && self
+                    .one(word)
+                    .is_none_or(|r| r <= Reach::Past || bare(&word))
+        });
+        if all_bare
+            && words.iter().any(|w| bare(&w))
+            && words.iter().filter(bare).all(|w| self.is_bare(w))
+        {
+            // Ancestors are no answer here, except in tasks made by removing code.
+            let past = words.iter().any(|w| self.one(w) == Some(Reach::Past));
+            return if past {
+                [Reach::Past].into()
+            } else {
+                [Reach::Review].into()
+            };
+        }
         let mut sides: Vec<Reach> = Vec::new();
         for word in words {
             if let Some((left, right)) = word.split_once("...") {
@@ -326,6 +382,23 @@ mod tests {
             ("git diff HEAD..origin/main", vec![Later]),
             ("git diff origin/main...HEAD", vec![Own]),
             ("git diff 9ac4e17d", vec![Gt]),
+            ("git diff docs", vec![Review]),
+            ("git diff inkwell tests", vec![Review]),
+            ("git diff main", vec![Review]),
+            ("git diff HEAD docs", vec![Review]),
+            ("git diff HEAD~1 docs", vec![Past]),
+            ("git diff HEAD..topic", vec![Branch]),
+            ("git diff main solution", vec![Branch]),
+            ("git diff solution", vec![Branch]),
+            ("git diff docs v4.2.0", vec![Later]),
+            ("git merge-base HEAD origin/main", vec![Past]),
+            ("git merge-base origin/main", vec![Later]),
+            ("git merge-base origin/main up/x", vec![Later]),
+            ("git diff --merge-base origin/main", vec![Own]),
+            ("git diff --merge-base HEAD origin/main", vec![Later]),
+            ("git format-patch origin/main --stdout", vec![Own]),
+            ("git format-patch -1 origin/main --stdout", vec![Later]),
+            ("git format-patch HEAD..origin/main", vec![Later]),
             ("git diff --stat HEAD v4.2.0", vec![Later]),
             ("git fetch", vec![Later]),
         ] {
