@@ -305,6 +305,10 @@ impl GitCall {
             ("clone", _) => {
                 self.prints = Prints::Aside;
                 self.remotes = rest(0).take(1).collect();
+                // With no more than the history of one tag, nothing later comes along.
+                if words.any_value(&["--depth"]) || words.any_flag(&["--single-branch"]) {
+                    self.words = words.value(&["-b", "--branch"]).into_iter().collect();
+                }
                 let bare = words.any_flag(&["--bare", "--mirror"]);
                 let name = |address: &String| {
                     clone_name(address).map(|name| if bare { name + ".git" } else { name })

@@ -55,6 +55,9 @@ impl Map<'_> {
     pub fn classify(&self, call: &mut GitCall) {
         let mut reach: BTreeSet<Reach> = match call.verb.as_str() {
             "diff" | "difftool" => self.diff(&call.words),
+            "clone" if !call.words.is_empty() && call.words.iter().all(|w| self.is_old_tag(w)) => {
+                [Reach::Past].into()
+            }
             "fetch" | "pull" | "clone" | "ls-remote" | "submodule" | "subtree" => {
                 [Reach::Later].into()
             }
@@ -86,6 +89,14 @@ impl Map<'_> {
             reach.retain(|r| !matches!(r, Reach::Unknown | Reach::Branch | Reach::Dangling));
         }
         call.reach = reach;
+    }
+
+    /// True for the tag of the base's release or of an older one; `2.6` and `2.6.x` are branches that move.
+    fn is_old_tag(&self, word: &str) -> bool {
+        let base = self.task.base_version.as_ref();
+        let exact =
+            |base: &Version| tag(word).is_some_and(|v| v <= *base && v.is_as_exact_as(base));
+        !word.ends_with(".x") && base.is_some_and(exact)
     }
 
     /// What one of them has in common with the work of the agent is an ancestor of it.
@@ -401,6 +412,15 @@ mod tests {
             ("git format-patch HEAD..origin/main", vec![Later]),
             ("git diff --stat HEAD v4.2.0", vec![Later]),
             ("git fetch", vec![Later]),
+            ("git clone --depth 1 -b v4.1.3 https://h/a/b", vec![Past]),
+            (
+                "git clone --single-branch --branch v4.1.0 https://h/a/b",
+                vec![Past],
+            ),
+            ("git clone -b v4.1.3 https://h/a/b", vec![Later]),
+            ("git clone --depth 1 -b v4.2.0 https://h/a/b", vec![Later]),
+            ("git clone --depth 1 -b 4.1 https://h/a/b", vec![Later]),
+            ("git clone --depth 1 https://h/a/b", vec![Later]),
         ] {
             assert_eq!(reach(text, false), expected, "{text}");
         }
