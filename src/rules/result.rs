@@ -260,7 +260,8 @@ fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet>
             judged.push(false);
         }
     }
-    if task.names_subject(text) || task.names_own(text) {
+    let named = |text: &str| task.names_subject(text) || task.names_own(text);
+    if named(text) && named(&without_own_commits(text, task, history)) {
         facets.insert(Facet::Own);
     }
     if let Some(base) = &task.base_version
@@ -278,6 +279,26 @@ fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet>
         facets.insert(Facet::Undated);
     }
     facets
+}
+
+/// The text without what it says of commits that the agent made or a log of `HEAD` showed: their subjects may name the
+/// issue.
+fn without_own_commits(text: &str, task: &Task, history: &History) -> String {
+    let known = |id: &str| is_commit_id(id) && !task.is_gt(id) && history.is_own(id);
+    let mut own = false;
+    let mut left = String::new();
+    for line in text.lines() {
+        let bare = line.trim_start_matches(['*', '|', '/', '\\', '_', ' ', '\t']);
+        if let Some(header) = bare.strip_prefix("commit ") {
+            own = header.split_whitespace().next().is_some_and(known);
+        }
+        let listed = bare.split_whitespace().take(3).any(known);
+        if !own && !listed {
+            left.push_str(line);
+            left.push('\n');
+        }
+    }
+    left
 }
 
 /// What the dates of commits say.

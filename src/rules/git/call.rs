@@ -41,6 +41,8 @@ pub struct GitCall {
     pub all: bool,
     /// Lost objects or the reflog are walked.
     pub dangling: bool,
+    /// Commits that a walk shows at most.
+    pub count: Option<usize>,
     /// Addresses, remote names and refspecs.
     pub remotes: Vec<String>,
     /// The directory or file that receives the output.
@@ -123,6 +125,18 @@ impl GitCall {
             };
             self.words.extend(word);
         }
+        self.count = words
+            .value(&["-n", "--max-count"])
+            .and_then(|n| n.parse().ok())
+            .or_else(|| {
+                let number = |flag: &&str| {
+                    flag.trim_start_matches("-n")
+                        .trim_start_matches('-')
+                        .parse()
+                        .ok()
+                };
+                words.flags.iter().find_map(number)
+            });
         self.searches = words.any_value(&["-S", "-G", "--grep"]);
         let patch = words.any_flag(&["-p", "-u", "--patch", "-U", "--unified", "--cc", "-c"])
             || words.any_flag(&["--patch-with-stat", "--word-diff", "--color-words"])

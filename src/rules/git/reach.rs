@@ -82,6 +82,9 @@ impl Map<'_> {
         if reach.is_empty() {
             reach.insert(Reach::Own);
         }
+        if self.task.forbidden == Forbidden::Parent && !self.elsewhere && self.shows_removal(call) {
+            reach.insert(Reach::Past);
+        }
         if self.foreign && call.prints != Prints::Nothing {
             reach.insert(Reach::Later);
         }
@@ -89,6 +92,42 @@ impl Map<'_> {
             reach.retain(|r| !matches!(r, Reach::Unknown | Reach::Branch | Reach::Dangling));
         }
         call.reach = reach;
+    }
+
+    /// In tasks made by removing code the change of the base itself, read backwards, is the answer: true if the
+    /// command shows or undoes it.
+    fn shows_removal(&self, call: &GitCall) -> bool {
+        let on_top = self.history.on_top();
+        let walks = matches!(call.verb.as_str(), "log" | "whatchanged");
+        let one = matches!(call.verb.as_str(), "show" | "diff-tree")
+            && call.prints == Prints::Patch
+            || call.verb == "revert" && call.prints == Prints::Tree;
+        // How far below `HEAD` it starts; the base is as far below as there are commits on top.
+        let from = |word: &str| {
+            let end = word.find(['~', '^']).unwrap_or(word.len());
+            let (name, suffix) = word.split_at_checked(end)?;
+            match name {
+                "HEAD" | "@" => depth(suffix),
+                _ if self.task.is_base(name) => depth(suffix).map(|depth| depth + on_top),
+                _ => None,
+            }
+        };
+        let mut starts: Vec<usize> = call.words.iter().filter_map(|w| from(w)).collect();
+        let unnamed = call
+            .words
+            .iter()
+            .all(|w| !w.contains("..") && self.one(w).is_none_or(|r| r == Reach::Branch));
+        if starts.is_empty() && unnamed {
+            starts.push(0);
+        }
+        if walks && call.prints == Prints::Patch {
+            let shown = call.count.unwrap_or(usize::MAX);
+            starts
+                .iter()
+                .any(|start| start.saturating_add(shown) > on_top)
+        } else {
+            one && starts.iter().any(|start| *start >= on_top)
+        }
     }
 
     /// True for the tag of the base's release or of an older one; `2.6` and `2.6.x` are branches that move.
@@ -208,9 +247,11 @@ impl Map<'_> {
         };
         let reach = self.name(name)?;
         let ancestor = suffix.starts_with(['~', '^']) && !suffix.starts_with("^{");
+        let on_top = matches!(name, "HEAD" | "@")
+            && depth(suffix).is_some_and(|depth| depth <= self.history.on_top());
         Some(match reach {
             Reach::Own if reflog && !name.starts_with("stash") => Reach::Dangling,
-            Reach::Own if ancestor && suffix != "^0" && suffix != "~0" => Reach::Past,
+            Reach::Own if ancestor && !on_top && suffix != "^0" && suffix != "~0" => Reach::Past,
             other => other,
         })
     }
@@ -309,6 +350,38 @@ impl Map<'_> {
                 .iter()
                 .any(|r| matches!(r, Reach::Later | Reach::Gt | Reach::Listed))
     }
+}
+
+/// How far below `HEAD` a word such as `HEAD~2` is.
+pub fn below_head(word: &str) -> Option<usize> {
+    let end = word.find(['~', '^']).unwrap_or(word.len());
+    let (name, suffix) = word.split_at_checked(end)?;
+    matches!(name, "HEAD" | "@")
+        .then(|| depth(suffix))
+        .flatten()
+}
+
+/// How many first parents the suffix goes down: `~2`, `^`, `^^`; `None` for another parent or an object.
+fn depth(suffix: &str) -> Option<usize> {
+    let mut depth: usize = 0;
+    let mut rest = suffix;
+    while let Some(step) = rest.chars().next() {
+        let tail = rest.get(1..)?;
+        let digits = tail.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, left) = tail.split_at_checked(digits)?;
+        let number: Option<usize> = if number.is_empty() {
+            Some(1)
+        } else {
+            number.parse().ok()
+        };
+        depth = match (step, number?) {
+            ('~', number) => depth.checked_add(number)?,
+            ('^', number @ (0 | 1)) => depth.checked_add(number)?,
+            _ => return None,
+        };
+        rest = left;
+    }
+    Some(depth)
 }
 
 fn or_head(side: &str) -> &str {
@@ -423,6 +496,56 @@ mod tests {
             ("git clone --depth 1 https://h/a/b", vec![Later]),
         ] {
             assert_eq!(reach(text, false), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn where_code_was_removed_the_change_of_the_base_is_the_answer() {
+        use Reach::*;
+        let task = Task::new(&TaskFacts {
+            base_commit: Some("3f1c2ab".into()),
+            forbidden: Forbidden::Parent,
+            ..TaskFacts::default()
+        });
+        for (text, on_top, past) in [
+            ("git show HEAD", 0, true),
+            ("git show", 0, true),
+            ("git show 3f1c2ab", 0, true),
+            ("git show HEAD", 1, false),
+            ("git show HEAD~1", 1, true),
+            ("git show 3f1c2ab", 1, true),
+            ("git show HEAD:src/a.py", 0, false),
+            ("git show HEAD~1:src/a.py", 1, false),
+            ("git show HEAD~2:src/a.py", 1, true),
+            ("git show --stat", 0, false),
+            ("git log -p -2", 0, true),
+            ("git log -p -1", 1, false),
+            ("git log -p -2", 1, true),
+            ("git log -Sx -p", 1, true),
+            ("git log --oneline", 0, false),
+            ("git log -p HEAD~1..HEAD", 1, false),
+            ("git revert --no-edit HEAD", 0, true),
+            ("git revert --no-edit HEAD", 1, false),
+            ("git diff HEAD~1", 0, true),
+            ("git diff HEAD~1", 1, false),
+            ("git diff HEAD^", 1, false),
+            ("git diff HEAD^^", 1, true),
+            ("git diff HEAD", 0, false),
+            ("git worktree add /tmp/p HEAD~1", 0, true),
+            ("git worktree add /tmp/p HEAD~1", 1, false),
+            ("git reset --hard HEAD~1", 1, false),
+        ] {
+            let mut history = History::default();
+            (0..on_top).for_each(|_| history.add_on_top());
+            let map = Map {
+                task: &task,
+                history: &history,
+                foreign: false,
+                elsewhere: false,
+            };
+            let mut call = GitCall::parse(&invocation(text)).unwrap();
+            map.classify(&mut call);
+            assert_eq!(call.reach.contains(&Past), past, "{text} {on_top}");
         }
     }
 
