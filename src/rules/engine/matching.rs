@@ -221,7 +221,7 @@ fn find(pattern: &Pattern, subject: Subject, task: &Task, from: usize) -> Option
                 let range = regexp.find_at(subject.text, from)?;
                 let of_call = subject.step.is_some() && pattern.newer;
                 let word = word_around(subject.text, &range);
-                let told = of_call && revision_of(subject.text).is_some();
+                let told = of_call && revision_of(subject.text, task).is_some();
                 if newer(if told { subject.text } else { word }) {
                     return Some(range);
                 }
@@ -285,7 +285,7 @@ fn is_newer(text: &str, task: &Task) -> bool {
     let Some(base) = &task.base_version else {
         return true;
     };
-    if let Some(revision) = revision_of(text) {
+    if let Some(revision) = revision_of(text, task) {
         return !is_old_release(revision, base);
     }
     let mut named = Version::all(text).peekable();
@@ -294,13 +294,18 @@ fn is_newer(text: &str, task: &Task) -> bool {
 
 /// The revision at which a forge is asked for a file: by an address, by its API, by a tool; empty for the default
 /// branch. `None` if nothing of that kind is asked.
-fn revision_of(text: &str) -> Option<&str> {
+fn revision_of<'t>(text: &'t str, task: &Task) -> Option<&'t str> {
     const ENDS: [char; 9] = ['&', '#', '"', '\'', ' ', '\n', '\t', ',', '}'];
-    for (key, skip) in [("\"ref\"", [':', ' ', '"'])] {
-        if let Some((_, rest)) = text.split_once(key) {
-            let rest = rest.trim_start_matches(skip);
-            return rest.split(&ENDS[..]).next();
-        }
+    let keyed = ["\"ref\"", "\nref:"]
+        .iter()
+        .find_map(|key| text.split_once(key))
+        .map(|(_, rest)| rest)
+        .or_else(|| text.strip_prefix("ref:"));
+    if let Some(rest) = keyed {
+        return rest
+            .trim_start_matches([':', ' ', '"'])
+            .split(&ENDS[..])
+            .next();
     }
     if text.contains("/contents/") || text.contains("/repository/files/") {
         let Some((_, rest)) = ["?ref=", "&ref=", " ref="]
@@ -324,19 +329,22 @@ fn revision_of(text: &str) -> Option<&str> {
         let tag = rest.strip_prefix("refs/tags/").unwrap_or(rest);
         return tag.split(&['/', '?', '#', ' '][..]).next();
     }
-    let address = text.contains("://");
-    if let Some((_, rest)) = text.split_once("/gh/").filter(|_| address) {
+    if !text.contains("://") {
+        return None;
+    }
+    if let Some((_, rest)) = text.split_once("/gh/") {
         return match rest.split_once('@') {
             Some((_, rest)) => rest.split(&['/', '?', '#', ' '][..]).next(),
             None => Some(""),
         };
     }
-    // Anything else is at no revision that can be read, unless it is a release as a whole.
+    // Anything else in the repository is at no revision that can be read, unless it is a release as a whole.
     let release = [
         "archive", "tarball", "zipball", "releases", "download", "codeload", "/get/", "/zip/",
-        "tar.gz",
+        "tar.gz", "/-/", "@",
     ];
-    (address && !release.iter().any(|part| text.contains(part))).then_some("")
+    let whole = release.iter().any(|part| text.contains(part));
+    (!whole && task.is_target(text) == Some(true)).then_some("")
 }
 
 /// True for a tag of the base's release or an older one: all its numbers are given, since `2.6`, `2.6.x` and
@@ -365,6 +373,7 @@ mod tests {
     fn a_file_of_a_release_is_as_old_as_its_tag() {
         let task = Task::new(&TaskFacts {
             base_version: Some("2.6.0".into()),
+            upstream: Some("https://github.com/o/r".into()),
             ..TaskFacts::default()
         });
         for (text, newer) in [
@@ -409,6 +418,11 @@ mod tests {
                 false,
             ),
             (r#"{"repo":"r","path":"v1.0.0.py","ref":"main"}"#, true),
+            ("repo: r\npath: f.py\nref: refs/tags/v2.6.0", false),
+            ("repo: r\npath: v1.0.0.py\nref: main", true),
+            ("https://unpkg.com/@o/r@2.6.0/src/f.ts", false),
+            ("https://unpkg.com/@o/r@2.7.0/src/f.ts", true),
+            ("https://registry.example/other/-/r-2.6.0.tgz", false),
         ] {
             assert_eq!(is_newer(text, &task), newer, "{text}");
         }
