@@ -224,6 +224,9 @@ impl<'t> CallResult<'t> {
             facets.extend(diff.then_some(Facet::Diff));
             facets.extend(code.then_some(Facet::Code));
             facets.extend(history_facets(text, task, history));
+            if names_own_or_later(&facets) {
+                facets.extend(before(text, task, history).then_some(Facet::Before));
+            }
         }
         Self {
             text,
@@ -308,6 +311,26 @@ fn long_body(text: &[u8]) -> bool {
         .is_some_and(|code| code.find_iter(text).take(4).count() >= 4)
 }
 
+fn names_own_or_later(facets: &BTreeSet<Facet>) -> bool {
+    facets.contains(&Facet::Own) || facets.contains(&Facet::Later)
+}
+
+/// True if the text says so without the lines that a diff adds or only shows around them.
+fn before(text: &str, task: &Task, history: &History) -> bool {
+    let mut inside = false;
+    let mut left = String::new();
+    for line in text.lines() {
+        // A change of a file begins.
+        inside |= line.starts_with("diff --") || line.starts_with("@@ ") || line.starts_with('+');
+        if !inside || line.starts_with('-') && !line.starts_with("--- ") {
+            left.push_str(line);
+            left.push('\n');
+        }
+        inside &= !line.starts_with("commit ");
+    }
+    names_own_or_later(&history_facets(&left, task, history))
+}
+
 /// What the text says about when it is from.
 fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet> {
     let mut facets = BTreeSet::new();
@@ -323,7 +346,8 @@ fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet>
             judged.push(false);
         }
     }
-    if task.names_subject(text) || task.names_own(text) {
+    let named = |text: &str| task.names_subject(text) || task.names_own(text);
+    if named(text) && named(&without_own_commits(text, task, history)) {
         facets.insert(Facet::Own);
     }
     if let Some(base) = &task.base_version
@@ -341,6 +365,26 @@ fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet>
         facets.insert(Facet::Undated);
     }
     facets
+}
+
+/// The text without what it says of commits that the agent made or a log of `HEAD` showed: their subjects may name the
+/// issue.
+fn without_own_commits(text: &str, task: &Task, history: &History) -> String {
+    let known = |id: &str| is_commit_id(id) && !task.is_gt(id) && history.is_own(id);
+    let mut own = false;
+    let mut left = String::new();
+    for line in text.lines() {
+        let bare = line.trim_start_matches(['*', '|', '/', '\\', '_', ' ', '\t']);
+        if let Some(header) = bare.strip_prefix("commit ") {
+            own = header.split_whitespace().next().is_some_and(known);
+        }
+        let listed = bare.split_whitespace().take(3).any(known);
+        if !own && !listed {
+            left.push_str(line);
+            left.push('\n');
+        }
+    }
+    left
 }
 
 /// What the dates of commits say.

@@ -141,6 +141,8 @@ pub enum Facet {
     Past,
     /// It is not so that the dates of its authors, which alone prove nothing, are older than the base.
     Undated,
+    /// What makes it one of the task's own or a later one stands in lines that a diff does not add.
+    Before,
 }
 
 /// A set of channels.

@@ -12,7 +12,7 @@ use crate::rules::call::programs::is_shell;
 use crate::rules::finding::{Finding, Kind, Stage};
 use crate::rules::flow::{Place, Saved};
 use crate::rules::git::call::Prints;
-use crate::rules::git::reach::{Map, Reach};
+use crate::rules::git::reach::{Map, Reach, below_head};
 use crate::rules::outcome::{Judgement, judge};
 use crate::rules::result::{CallResult, is_diff};
 use crate::rules::rule::{Access, Side};
@@ -35,6 +35,14 @@ const MAX_EARLY: usize = 64;
 
 /// Longest of them, in bytes.
 const MAX_EARLY_TEXT: usize = 256 << 10;
+
+/// What git says when there is nothing that it could commit.
+const NO_COMMIT: [&str; 4] = [
+    "nothing to commit",
+    "nothing added to commit",
+    "no changes added to commit",
+    "Aborting commit",
+];
 
 /// Files that are remembered because the agent wrote them.
 const MAX_OWN_FILES: usize = 16_384;
@@ -210,6 +218,17 @@ impl Engine<'_> {
         }
         call.commits |= git.verb == "commit"
             || !beyond && matches!(git.verb.as_str(), "cherry-pick" | "revert" | "merge");
+        let has = |flag: &str| {
+            step.invocation
+                .as_ref()
+                .is_some_and(|i| i.args.iter().any(|w| w.text == flag))
+        };
+        if git.verb == "commit" && !elsewhere && !has("--amend") {
+            self.history.add_on_top();
+        } else if git.verb == "reset" && !elsewhere {
+            let below = git.words.iter().filter_map(|w| below_head(w)).max();
+            self.history.take_from_top(below.unwrap_or(0));
+        }
         if git.verb == "stash" && git.prints == Prints::Nothing {
             self.history.set_stashed();
         }
@@ -400,6 +419,17 @@ impl Engine<'_> {
         }
         if call.commits {
             self.history.learn_made(text);
+            if !call.answered && NO_COMMIT.iter().any(|said| text.contains(said)) {
+                self.history.take_from_top(1);
+            }
+        }
+        let asked = |waiting: &super::Waiting| {
+            let finding = self.findings.get(waiting.finding);
+            finding.is_some_and(|finding| finding.waived.is_some())
+        };
+        if call.lists == Some(true) && call.waiting.iter().any(asked) {
+            // The prompt asks to look for lost work: what the reflog calls a commit is that work.
+            self.history.learn_reflog(text);
         }
         let mut ended = true;
         if !call.waiting.is_empty() {

@@ -219,7 +219,10 @@ fn find(pattern: &Pattern, subject: Subject, task: &Task, from: usize) -> Option
             let mut from = from;
             loop {
                 let range = regexp.find_at(subject.text, from)?;
-                if newer(word_around(subject.text, &range)) {
+                let of_call = subject.step.is_some() && pattern.newer;
+                let word = word_around(subject.text, &range);
+                let told = of_call && revision_of(subject.text, task).is_some();
+                if newer(if told { subject.text } else { word }) {
                     return Some(range);
                 }
                 from = range.end.max(range.start + 1);
@@ -282,8 +285,74 @@ fn is_newer(text: &str, task: &Task) -> bool {
     let Some(base) = &task.base_version else {
         return true;
     };
+    if let Some(revision) = revision_of(text, task) {
+        return !is_old_release(revision, base);
+    }
     let mut named = Version::all(text).peekable();
     named.peek().is_none() || is_open(text) || named.any(|version| version > *base)
+}
+
+/// The revision at which a forge is asked for a file: by an address, by its API, by a tool; empty for the default
+/// branch. `None` if nothing of that kind is asked.
+fn revision_of<'t>(text: &'t str, task: &Task) -> Option<&'t str> {
+    const ENDS: [char; 9] = ['&', '#', '"', '\'', ' ', '\n', '\t', ',', '}'];
+    let keyed = ["\"ref\"", "\nref:"]
+        .iter()
+        .find_map(|key| text.split_once(key))
+        .map(|(_, rest)| rest)
+        .or_else(|| text.strip_prefix("ref:"));
+    if let Some(rest) = keyed {
+        return rest
+            .trim_start_matches([':', ' ', '"'])
+            .split(&ENDS[..])
+            .next();
+    }
+    if text.contains("/contents/") || text.contains("/repository/files/") {
+        let Some((_, rest)) = ["?ref=", "&ref=", " ref="]
+            .iter()
+            .find_map(|key| text.split_once(key))
+        else {
+            return Some("");
+        };
+        return rest.split(&ENDS[..]).next();
+    }
+    let raw = text
+        .split_once("githubusercontent.com/")
+        .and_then(|(_, path)| path.splitn(3, '/').nth(2));
+    let viewed = || {
+        ["/blob/", "/raw/", "/plain/"]
+            .iter()
+            .find_map(|part| text.split_once(part))
+            .map(|(_, rest)| rest)
+    };
+    if let Some(rest) = raw.or_else(viewed) {
+        let tag = rest.strip_prefix("refs/tags/").unwrap_or(rest);
+        return tag.split(&['/', '?', '#', ' '][..]).next();
+    }
+    if !text.contains("://") {
+        return None;
+    }
+    if let Some((_, rest)) = text.split_once("/gh/") {
+        return match rest.split_once('@') {
+            Some((_, rest)) => rest.split(&['/', '?', '#', ' '][..]).next(),
+            None => Some(""),
+        };
+    }
+    // Anything else in the repository is at no revision that can be read, unless it is a release as a whole.
+    let release = [
+        "archive", "tarball", "zipball", "releases", "download", "codeload", "/get/", "/zip/",
+        "tar.gz", "/-/", "@",
+    ];
+    let whole = release.iter().any(|part| text.contains(part));
+    (!whole && task.is_target(text) == Some(true)).then_some("")
+}
+
+/// True for a tag of the base's release or an older one: all its numbers are given, since `2.6`, `2.6.x` and
+/// `release/2.6` are branches that move.
+fn is_old_release(revision: &str, base: &Version) -> bool {
+    let tag = revision.strip_prefix("refs/tags/").unwrap_or(revision);
+    let moves = tag.contains('/') || tag.ends_with(".x") || tag.ends_with(".X") || is_open(tag);
+    !moves && Version::parse(tag).is_some_and(|found| found.is_as_exact_as(base) && found <= *base)
 }
 
 /// True for a requirement that the newest release fulfils: `x>4.1`, `x>=4.1`, `x~=4.1`, `x@^4.1`.
@@ -293,4 +362,69 @@ fn is_open(text: &str) -> bool {
         tail.trim_start_matches(['=', ' '])
             .starts_with(|c: char| c.is_ascii_digit())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::task_facts::TaskFacts;
+
+    #[test]
+    fn a_file_of_a_release_is_as_old_as_its_tag() {
+        let task = Task::new(&TaskFacts {
+            base_version: Some("2.6.0".into()),
+            upstream: Some("https://github.com/o/r".into()),
+            ..TaskFacts::default()
+        });
+        for (text, newer) in [
+            ("https://raw.githubusercontent.com/o/r/v2.6.0/f.py", false),
+            (
+                "https://raw.githubusercontent.com/o/r/refs/tags/v2.5.9/f.py",
+                false,
+            ),
+            ("https://raw.githubusercontent.com/o/r/v2.7.0/f.py", true),
+            (
+                "https://raw.githubusercontent.com/o/r/main/v1.0.0/f.py",
+                true,
+            ),
+            (
+                "https://raw.githubusercontent.com/o/r/refs/heads/2.6.0/f.py",
+                true,
+            ),
+            ("https://raw.githubusercontent.com/o/r/2.6/f.py", true),
+            ("https://raw.githubusercontent.com/o/r/2.5.x/f.py", true),
+            ("https://github.com/o/r/blob/v2.5.0/f.py", false),
+            ("https://github.com/o/r/blob/main/docs/2.5.0.py", true),
+            ("https://cdn.jsdelivr.net/gh/o/r@2.6.0/f.py", false),
+            ("https://cdn.jsdelivr.net/gh/o/r@2.6/f.py", true),
+            ("https://cdn.jsdelivr.net/gh/o/r/f2.5.0.py", true),
+            ("https://mirror.example/o/r/main/v1.0.0/f.py", true),
+            (
+                "https://github.com/o/r/archive/refs/tags/v2.6.0.tar.gz",
+                false,
+            ),
+            (
+                "https://github.com/o/r/archive/refs/tags/v2.7.0.tar.gz",
+                true,
+            ),
+            (
+                "gh api repos/o/r/contents/f.py?ref=v2.6.0 --jq .content",
+                false,
+            ),
+            ("gh api repos/o/r/contents/v1.0.0/f.py", true),
+            ("gh api -X GET repos/o/r/contents/f.py -f ref=v2.7.0", true),
+            (
+                r#"{"repo":"r","path":"f.py","ref":"refs/tags/v2.6.0"}"#,
+                false,
+            ),
+            (r#"{"repo":"r","path":"v1.0.0.py","ref":"main"}"#, true),
+            ("repo: r\npath: f.py\nref: refs/tags/v2.6.0", false),
+            ("repo: r\npath: v1.0.0.py\nref: main", true),
+            ("https://unpkg.com/@o/r@2.6.0/src/f.ts", false),
+            ("https://unpkg.com/@o/r@2.7.0/src/f.ts", true),
+            ("https://registry.example/other/-/r-2.6.0.tgz", false),
+        ] {
+            assert_eq!(is_newer(text, &task), newer, "{text}");
+        }
+    }
 }

@@ -41,6 +41,8 @@ pub struct GitCall {
     pub all: bool,
     /// Lost objects or the reflog are walked.
     pub dangling: bool,
+    /// Commits that a walk shows at most.
+    pub count: Option<usize>,
     /// Addresses, remote names and refspecs.
     pub remotes: Vec<String>,
     /// The directory or file that receives the output.
@@ -113,6 +115,28 @@ impl GitCall {
 
     fn fill_history(&mut self, words: &Words) {
         self.words = words.before_dashes();
+        if self.verb == "diff" && words.any_flag(&["--merge-base"]) {
+            // What the last side has more than both have in common.
+            let last = self.words.pop();
+            let word = match (self.words.pop(), last) {
+                (Some(left), Some(right)) => Some(format!("{left}...{right}")),
+                (None, Some(left)) => Some(format!("{left}...")),
+                _ => None,
+            };
+            self.words.extend(word);
+        }
+        self.count = words
+            .value(&["-n", "--max-count"])
+            .and_then(|n| n.parse().ok())
+            .or_else(|| {
+                let number = |flag: &&str| {
+                    flag.trim_start_matches("-n")
+                        .trim_start_matches('-')
+                        .parse()
+                        .ok()
+                };
+                words.flags.iter().find_map(number)
+            });
         self.searches = words.any_value(&["-S", "-G", "--grep"]);
         let patch = words.any_flag(&["-p", "-u", "--patch", "-U", "--unified", "--cc", "-c"])
             || words.any_flag(&["--patch-with-stat", "--word-diff", "--color-words"])
@@ -252,6 +276,18 @@ impl GitCall {
             }
             ("format-patch", _) => {
                 self.words = words.before_dashes();
+                let counted = |flag: &&str| {
+                    flag.strip_prefix('-')
+                        .is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()))
+                };
+                if let [word] = self.words.as_mut_slice()
+                    && !word.contains("..")
+                    && !words.any_flag(&["--root", "--all"])
+                    && !words.flags.iter().any(counted)
+                {
+                    // What `HEAD` has more than the word.
+                    word.push_str("..");
+                }
                 self.aside = words.value(&["-o", "--output-directory"]);
                 self.prints = if words.any_flag(&["--stdout"]) {
                     Prints::Patch
@@ -283,6 +319,10 @@ impl GitCall {
             ("clone", _) => {
                 self.prints = Prints::Aside;
                 self.remotes = rest(0).take(1).collect();
+                // With no more than the history of one tag, nothing later comes along.
+                if words.any_value(&["--depth"]) || words.any_flag(&["--single-branch"]) {
+                    self.words = words.value(&["-b", "--branch"]).into_iter().collect();
+                }
                 let bare = words.any_flag(&["--bare", "--mirror"]);
                 let name = |address: &String| {
                     clone_name(address).map(|name| if bare { name + ".git" } else { name })

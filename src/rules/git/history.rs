@@ -29,6 +29,8 @@ pub struct History {
     stashed: bool,
     /// The agent has moved a branch: git keeps where it was.
     moved: bool,
+    /// Commits that the agent has put on top of the base.
+    on_top: usize,
 }
 
 impl Default for History {
@@ -42,6 +44,7 @@ impl Default for History {
             edited: false,
             stashed: false,
             moved: false,
+            on_top: 0,
         }
     }
 }
@@ -79,6 +82,40 @@ impl History {
                 }
             }
         }
+    }
+
+    /// Remembers the commits that a reflog calls commits: `1a2b3c4 HEAD@{1}: commit: subject`.
+    pub fn learn_reflog(&mut self, output: &str) {
+        for line in output.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(id), Some(entry), Some(what)) =
+                (words.next(), words.find(|w| w.contains("@{")), words.next())
+            else {
+                continue;
+            };
+            if entry.ends_with(':')
+                && what.trim_end_matches(':') == "commit"
+                && is_commit_id(id)
+                && self.own.len() < MAX_COMMITS
+            {
+                self.own.insert(id.to_lowercase());
+            }
+        }
+    }
+
+    /// The agent has put a commit on top of the base.
+    pub fn add_on_top(&mut self) {
+        self.on_top = self.on_top.saturating_add(1);
+    }
+
+    /// As many of them are not there, or not any more.
+    pub fn take_from_top(&mut self, count: usize) {
+        self.on_top = self.on_top.saturating_sub(count);
+    }
+
+    /// Commits that the agent has put on top of the base.
+    pub fn on_top(&self) -> usize {
+        self.on_top
     }
 
     /// A branch of the agent.
@@ -230,6 +267,22 @@ mod tests {
         let mut history = History::default();
         history.learn_made("[main (root-commit) 1a2b3c4] work\n 1 file changed");
         assert!(history.is_own("1a2b3c4"));
+    }
+
+    #[test]
+    fn a_reflog_tells_commits_from_moves() {
+        let mut history = History::default();
+        history.learn_reflog(
+            "7be41c0 HEAD@{0}: reset: moving to HEAD~1\n88aa11b (x) HEAD@{1}: commit: my work\n99bb22c HEAD@{2}: commit (amend): y\n11aa22b HEAD@{3}: pull: Fast-forward",
+        );
+        for (id, own) in [
+            ("7be41c0", false),
+            ("88aa11b", true),
+            ("99bb22c", true),
+            ("11aa22b", false),
+        ] {
+            assert_eq!(history.is_own(id), own, "{id}");
+        }
     }
 
     #[test]

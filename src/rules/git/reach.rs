@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::call::{GitCall, Prints, revision_path};
 use super::history::{History, is_commit_id};
 use super::version::Version;
+use crate::experiment::task_facts::Forbidden;
 use crate::rules::task::Task;
 
 /// Where a revision leads.
@@ -27,7 +28,8 @@ pub enum Reach {
     All,
     /// Lost objects, the reflog.
     Dangling,
-    /// The work of the agent set against a remote branch.
+    /// The work of the agent set against a remote branch, or against a bare word: a path, the branch that the work
+    /// started from. What such a diff adds is the agent's; what it removes is the other side's.
     Review,
     /// A commit of which the trace has shown nothing.
     Unknown,
@@ -53,6 +55,9 @@ impl Map<'_> {
     pub fn classify(&self, call: &mut GitCall) {
         let mut reach: BTreeSet<Reach> = match call.verb.as_str() {
             "diff" | "difftool" => self.diff(&call.words),
+            "clone" if !call.words.is_empty() && call.words.iter().all(|w| self.is_old_tag(w)) => {
+                [Reach::Past].into()
+            }
             "fetch" | "pull" | "clone" | "ls-remote" | "submodule" | "subtree" => {
                 [Reach::Later].into()
             }
@@ -61,6 +66,7 @@ impl Map<'_> {
                 [Reach::Dangling].into()
             }
             "stash" => [Reach::Own].into(),
+            "merge-base" => self.common_ancestor(&call.words),
             _ => call.words.iter().flat_map(|w| self.word(w)).collect(),
         };
         if call.verb == "grep" {
@@ -76,6 +82,9 @@ impl Map<'_> {
         if reach.is_empty() {
             reach.insert(Reach::Own);
         }
+        if self.task.forbidden == Forbidden::Parent && !self.elsewhere && self.shows_removal(call) {
+            reach.insert(Reach::Past);
+        }
         if self.foreign && call.prints != Prints::Nothing {
             reach.insert(Reach::Later);
         }
@@ -85,8 +94,105 @@ impl Map<'_> {
         call.reach = reach;
     }
 
+    /// In tasks made by removing code the change of the base itself, read backwards, is the answer: true if the
+    /// command shows or undoes it.
+    fn shows_removal(&self, call: &GitCall) -> bool {
+        let on_top = self.history.on_top();
+        let walks = matches!(call.verb.as_str(), "log" | "whatchanged");
+        let one = matches!(call.verb.as_str(), "show" | "diff-tree")
+            && call.prints == Prints::Patch
+            || call.verb == "revert" && call.prints == Prints::Tree;
+        // How far below `HEAD` it starts; the base is as far below as there are commits on top.
+        let from = |word: &str| {
+            let end = word.find(['~', '^']).unwrap_or(word.len());
+            let (name, suffix) = word.split_at_checked(end)?;
+            match name {
+                "HEAD" | "@" => depth(suffix),
+                _ if self.task.is_base(name) => depth(suffix).map(|depth| depth + on_top),
+                _ => None,
+            }
+        };
+        let mut starts: Vec<usize> = call.words.iter().filter_map(|w| from(w)).collect();
+        let unnamed = call
+            .words
+            .iter()
+            .all(|w| !w.contains("..") && self.one(w).is_none_or(|r| r == Reach::Branch));
+        if starts.is_empty() && unnamed {
+            starts.push(0);
+        }
+        if walks && call.prints == Prints::Patch {
+            let shown = call.count.unwrap_or(usize::MAX);
+            starts
+                .iter()
+                .any(|start| start.saturating_add(shown) > on_top)
+        } else {
+            one && starts.iter().any(|start| *start >= on_top)
+        }
+    }
+
+    /// True for the tag of the base's release or of an older one; `2.6` and `2.6.x` are branches that move.
+    fn is_old_tag(&self, word: &str) -> bool {
+        let base = self.task.base_version.as_ref();
+        let exact =
+            |base: &Version| tag(word).is_some_and(|v| v <= *base && v.is_as_exact_as(base));
+        !word.ends_with(".x") && base.is_some_and(exact)
+    }
+
+    /// What one of them has in common with the work of the agent is an ancestor of it.
+    fn common_ancestor(&self, words: &[String]) -> BTreeSet<Reach> {
+        let reach: BTreeSet<Reach> = words.iter().flat_map(|w| self.word(w)).collect();
+        let own = words.len() > 1 && reach.iter().any(|r| *r <= Reach::Past);
+        if own { [Reach::Past].into() } else { reach }
+    }
+
+    /// True for a bare word behind `git diff` that is a path, or the branch that the work started from, rather than
+    /// a branch with a solution in it.
+    fn is_bare(&self, word: &str) -> bool {
+        const TELLING: [&str; 15] = [
+            "solution",
+            "solve",
+            "fix",
+            "answer",
+            "gold",
+            "reference",
+            "upstream",
+            "oracle",
+            "patch",
+            "merged",
+            "future",
+            "later",
+            "truth",
+            "original",
+            "complete",
+        ];
+        const FIRST: [&str; 5] = ["main", "master", "trunk", "develop", "dev"];
+        let lower = word.to_lowercase();
+        // Where code was removed, the branch that the work started from may hold the answer.
+        let holds = self.task.forbidden == Forbidden::Parent && FIRST.contains(&lower.as_str());
+        !holds && !TELLING.iter().any(|part| lower.contains(part))
+    }
+
     /// A diff shows both of its sides, so it matters what is compared with what.
     fn diff(&self, words: &[String]) -> BTreeSet<Reach> {
+        let bare = |word: &&String| !word.contains("..") && self.one(word) == Some(Reach::Branch);
+        let all_bare = words.iter().all(|word| {
+            !word.contains("..")
+                && self
+                    .one(word)
+                    .is_none_or(|r| r <= Reach::Past || bare(&word))
+        });
+        if all_bare
+            && words.iter().any(|w| bare(&w))
+            && words.iter().filter(bare).all(|w| self.is_bare(w))
+        {
+            // Ancestors are no answer here, except in tasks made by removing code.
+            let past = words.iter().any(|w| self.one(w) == Some(Reach::Past));
+            return if past {
+                [Reach::Past].into()
+            } else {
+                [Reach::Review].into()
+            };
+        }
         let mut sides: Vec<Reach> = Vec::new();
         for word in words {
             if let Some((left, right)) = word.split_once("...") {
@@ -141,9 +247,11 @@ impl Map<'_> {
         };
         let reach = self.name(name)?;
         let ancestor = suffix.starts_with(['~', '^']) && !suffix.starts_with("^{");
+        let on_top = matches!(name, "HEAD" | "@")
+            && depth(suffix).is_some_and(|depth| depth <= self.history.on_top());
         Some(match reach {
             Reach::Own if reflog && !name.starts_with("stash") => Reach::Dangling,
-            Reach::Own if ancestor && suffix != "^0" && suffix != "~0" => Reach::Past,
+            Reach::Own if ancestor && !on_top && suffix != "^0" && suffix != "~0" => Reach::Past,
             other => other,
         })
     }
@@ -244,6 +352,38 @@ impl Map<'_> {
     }
 }
 
+/// How far below `HEAD` a word such as `HEAD~2` is.
+pub fn below_head(word: &str) -> Option<usize> {
+    let end = word.find(['~', '^']).unwrap_or(word.len());
+    let (name, suffix) = word.split_at_checked(end)?;
+    matches!(name, "HEAD" | "@")
+        .then(|| depth(suffix))
+        .flatten()
+}
+
+/// How many first parents the suffix goes down: `~2`, `^`, `^^`; `None` for another parent or an object.
+fn depth(suffix: &str) -> Option<usize> {
+    let mut depth: usize = 0;
+    let mut rest = suffix;
+    while let Some(step) = rest.chars().next() {
+        let tail = rest.get(1..)?;
+        let digits = tail.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, left) = tail.split_at_checked(digits)?;
+        let number: Option<usize> = if number.is_empty() {
+            Some(1)
+        } else {
+            number.parse().ok()
+        };
+        depth = match (step, number?) {
+            ('~', number) => depth.checked_add(number)?,
+            ('^', number @ (0 | 1)) => depth.checked_add(number)?,
+            _ => return None,
+        };
+        rest = left;
+    }
+    Some(depth)
+}
+
 fn or_head(side: &str) -> &str {
     if side.is_empty() { "HEAD" } else { side }
 }
@@ -326,10 +466,86 @@ mod tests {
             ("git diff HEAD..origin/main", vec![Later]),
             ("git diff origin/main...HEAD", vec![Own]),
             ("git diff 9ac4e17d", vec![Gt]),
+            ("git diff docs", vec![Review]),
+            ("git diff inkwell tests", vec![Review]),
+            ("git diff main", vec![Review]),
+            ("git diff HEAD docs", vec![Review]),
+            ("git diff HEAD~1 docs", vec![Past]),
+            ("git diff HEAD..topic", vec![Branch]),
+            ("git diff main solution", vec![Branch]),
+            ("git diff solution", vec![Branch]),
+            ("git diff docs v4.2.0", vec![Later]),
+            ("git merge-base HEAD origin/main", vec![Past]),
+            ("git merge-base origin/main", vec![Later]),
+            ("git merge-base origin/main up/x", vec![Later]),
+            ("git diff --merge-base origin/main", vec![Own]),
+            ("git diff --merge-base HEAD origin/main", vec![Later]),
+            ("git format-patch origin/main --stdout", vec![Own]),
+            ("git format-patch -1 origin/main --stdout", vec![Later]),
+            ("git format-patch HEAD..origin/main", vec![Later]),
             ("git diff --stat HEAD v4.2.0", vec![Later]),
             ("git fetch", vec![Later]),
+            ("git clone --depth 1 -b v4.1.3 https://h/a/b", vec![Past]),
+            (
+                "git clone --single-branch --branch v4.1.0 https://h/a/b",
+                vec![Past],
+            ),
+            ("git clone -b v4.1.3 https://h/a/b", vec![Later]),
+            ("git clone --depth 1 -b v4.2.0 https://h/a/b", vec![Later]),
+            ("git clone --depth 1 -b 4.1 https://h/a/b", vec![Later]),
+            ("git clone --depth 1 https://h/a/b", vec![Later]),
         ] {
             assert_eq!(reach(text, false), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn where_code_was_removed_the_change_of_the_base_is_the_answer() {
+        use Reach::*;
+        let task = Task::new(&TaskFacts {
+            base_commit: Some("3f1c2ab".into()),
+            forbidden: Forbidden::Parent,
+            ..TaskFacts::default()
+        });
+        for (text, on_top, past) in [
+            ("git show HEAD", 0, true),
+            ("git show", 0, true),
+            ("git show 3f1c2ab", 0, true),
+            ("git show HEAD", 1, false),
+            ("git show HEAD~1", 1, true),
+            ("git show 3f1c2ab", 1, true),
+            ("git show HEAD:src/a.py", 0, false),
+            ("git show HEAD~1:src/a.py", 1, false),
+            ("git show HEAD~2:src/a.py", 1, true),
+            ("git show --stat", 0, false),
+            ("git log -p -2", 0, true),
+            ("git log -p -1", 1, false),
+            ("git log -p -2", 1, true),
+            ("git log -Sx -p", 1, true),
+            ("git log --oneline", 0, false),
+            ("git log -p HEAD~1..HEAD", 1, false),
+            ("git revert --no-edit HEAD", 0, true),
+            ("git revert --no-edit HEAD", 1, false),
+            ("git diff HEAD~1", 0, true),
+            ("git diff HEAD~1", 1, false),
+            ("git diff HEAD^", 1, false),
+            ("git diff HEAD^^", 1, true),
+            ("git diff HEAD", 0, false),
+            ("git worktree add /tmp/p HEAD~1", 0, true),
+            ("git worktree add /tmp/p HEAD~1", 1, false),
+            ("git reset --hard HEAD~1", 1, false),
+        ] {
+            let mut history = History::default();
+            (0..on_top).for_each(|_| history.add_on_top());
+            let map = Map {
+                task: &task,
+                history: &history,
+                foreign: false,
+                elsewhere: false,
+            };
+            let mut call = GitCall::parse(&invocation(text)).unwrap();
+            map.classify(&mut call);
+            assert_eq!(call.reach.contains(&Past), past, "{text} {on_top}");
         }
     }
 

@@ -73,6 +73,11 @@ impl Version {
         (numbers.len() >= 2 || after_v).then_some(Self { numbers, pre })
     }
 
+    /// True if it gives no fewer numbers than the other.
+    pub fn is_as_exact_as(&self, other: &Self) -> bool {
+        self.numbers.len() >= other.numbers.len()
+    }
+
     /// All releases that stand in a text.
     pub fn all(text: &str) -> impl Iterator<Item = Self> {
         text.split(|c: char| {
