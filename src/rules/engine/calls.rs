@@ -218,12 +218,7 @@ impl Engine<'_> {
         }
         call.commits |= git.verb == "commit"
             || !beyond && matches!(git.verb.as_str(), "cherry-pick" | "revert" | "merge");
-        let has = |flag: &str| {
-            step.invocation
-                .as_ref()
-                .is_some_and(|i| i.args.iter().any(|w| w.text == flag))
-        };
-        if git.verb == "commit" && !elsewhere && !has("--amend") {
+        if git.verb == "commit" && !elsewhere && !amends(step.invocation.as_ref()) {
             self.history.add_on_top();
         } else if git.verb == "reset" && !elsewhere {
             let below = git.words.iter().filter_map(|w| below_head(w)).max();
@@ -507,6 +502,11 @@ fn writes_anew(event: &Event, step: &Step) -> bool {
             i.redirects.iter().any(|r| r.operator == ">") && i.origin == Origin::Direct
         })
         && !words().any(|word| branches.contains(&word))
+}
+
+/// True for `git commit --amend`, which puts no further commit on top.
+fn amends(invocation: Option<&Invocation>) -> bool {
+    invocation.is_some_and(|i| i.args.iter().any(|w| w.text == "--amend"))
 }
 
 /// The repository that a git command works in if not that of its directory: `--git-dir`, `GIT_DIR`.
