@@ -195,15 +195,12 @@ fn applies_foreign(words: &[&str], paths: &Paths, cwd: Option<&str>) -> bool {
         let dirs = ["/tmp/", "/var/tmp/", "/private/tmp/"];
         dirs.iter().any(|dir| word.starts_with(dir))
     };
-    let foreign = |word: &&str| {
+    let foreign = |word: &str| {
         let path = word.starts_with(['/', '~']);
         path && !own(word) && paths.place(word, cwd) == Place::Outside
     };
-    let is_program = |word: &&str| ["git", "patch"].contains(&base_name(word));
-    applies
-        && words
-            .iter()
-            .any(|word| foreign(&word) && !is_program(&word))
+    let is_program = |word: &str| ["git", "patch"].contains(&base_name(word));
+    applies && words.iter().any(|word| foreign(word) && !is_program(word))
 }
 
 /// A copy of something that lies outside of the tree.
