@@ -14,32 +14,31 @@ const EXAMPLES: usize = 2;
 const EXAMPLE_CHARS: usize = 60;
 
 /// The comments and messages that both have, in the order of the GT.
-pub(super) fn matching_remarks(comparison: &Comparison) -> Vec<MatchingRemark> {
+pub(super) fn matching_remarks(comparison: &Comparison) -> impl Iterator<Item = MatchingRemark> {
     let files = &comparison.similarity.files;
     let shared = comparison.remarks.iter().filter(|remark| remark.shared);
-    shared
-        .map(|remark| MatchingRemark {
-            gt_path: files
-                .get(remark.file)
-                .map(|file| file.path.clone())
-                .unwrap_or_default(),
-            gt_line: remark.gt_line,
-            comment: remark.comment,
-            text: remark.raw.clone(),
-        })
-        .collect()
+    shared.map(|remark| MatchingRemark {
+        gt_path: files
+            .get(remark.file)
+            .map(|file| file.path.clone())
+            .unwrap_or_default(),
+        gt_line: remark.gt_line,
+        comment: remark.comment,
+        text: remark.raw.clone(),
+    })
 }
 
 /// What is alike, in sentences; none when nothing is. Not yet fit for a terminal.
 pub(super) fn sentences(comparison: &Comparison, lang: Lang) -> Vec<String> {
-    let remarks = matching_remarks(comparison);
+    let remarks = comparison.similarity.remarks.unwrap_or_default();
     let paths = &comparison.similarity.new_paths;
     let telling: Vec<&NewPath> = paths.iter().filter(|path| !path.in_prompt).collect();
     let separator = lang.pick(", ", "，");
     let mut out = Vec::new();
-    if !remarks.is_empty() {
-        let examples: Vec<String> = remarks.iter().take(EXAMPLES).map(example).collect();
-        let (shared, all) = (remarks.len(), comparison.remarks.len());
+    if remarks.num > 0 {
+        let examples = matching_remarks(comparison).take(EXAMPLES);
+        let examples: Vec<String> = examples.map(|remark| example(&remark)).collect();
+        let (shared, all) = (remarks.num, remarks.den);
         let examples = examples.join(separator);
         out.push(match lang {
             Lang::En => format!(

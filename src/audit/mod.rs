@@ -97,10 +97,10 @@ impl<'a> Auditor<'a> {
             (Some(gt), Some(patch), Some(comparison)) => blocks(&gt.patch, patch, comparison),
             _ => Vec::new(),
         };
-        let matching_remarks = facts.comparison.as_ref().map(alike::matching_remarks);
+        let comparison = facts.comparison.iter();
         report.detail = Some(Detail {
             matching_blocks,
-            matching_remarks: matching_remarks.unwrap_or_default(),
+            matching_remarks: comparison.flat_map(alike::matching_remarks).collect(),
         });
         Ok(report)
     }

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
-use super::writes::{
-    Writes, changes_to, command_writes, reads_only, runs_tests, tool_reads_only, tool_writes,
-};
+use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
+use super::writes::{Writes, command_writes, tool_writes};
 use crate::similarity::normalise::squeeze;
 use crate::trace::event::{Channel, EditOp, Event, EventId};
 

@@ -14,7 +14,7 @@ use memchr::memmem;
 use super::changes::hash_of;
 use super::model::Inputs;
 use super::paths::{PathId, Paths};
-use crate::similarity::normalise::squeeze;
+use crate::similarity::normalise::{squeeze, squeezed};
 
 /// Bytes of lines that are kept, of all files together.
 const MAX_KEPT: usize = 48 << 20;
@@ -62,10 +62,10 @@ impl Derived {
         let mut out = Self::default();
         for file in inputs.patch.iter().filter(|f| !f.generated) {
             let id = paths.add(&file.path);
-            let wanted = file.lines.iter().map(|l| hash_of(&squeeze(&l.text)));
+            let wanted = file.lines.iter().map(|l| hash_of(&squeezed(&l.text)));
             out.files.entry(id).or_default().wanted.extend(wanted);
             for line in &file.around {
-                out.keep(id, squeeze(line));
+                out.keep(id, squeezed(line).into_owned());
             }
         }
         out
@@ -90,6 +90,11 @@ impl Derived {
                 self.keep(id, squeeze(line));
             }
         }
+    }
+
+    /// There is no patch to follow.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
     }
 
     /// Files of the patch, in order.

@@ -21,6 +21,7 @@ mod needles;
 mod parts;
 mod paths;
 mod ranges;
+mod reads;
 mod scope;
 mod start;
 mod substitutions;

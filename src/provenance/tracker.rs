@@ -218,14 +218,14 @@ impl Tracker {
 
     /// The lines that a command makes by replacements that it spells out.
     fn substituted(&mut self, event: &Event) {
-        let files = self.derived.files();
-        if files.is_empty() {
+        if self.derived.is_empty() {
             return;
         }
         let replacements = substitutions(&event.text);
         if replacements.is_empty() {
             return;
         }
+        let files = self.derived.files();
         let named = named(&event.text, &self.changes.paths, self.changes.cwd_of(event));
         let of_patch: Vec<PathId> = files.intersection(&named).copied().collect();
         // `grep -rl a | xargs sed -i s/a/b/` names none.

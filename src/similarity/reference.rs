@@ -46,11 +46,10 @@ impl LineInfo<'_> {
 
     /// The comparison text with comments, where that is another.
     fn with_comments(&self) -> Option<String> {
-        let whole = || squeezed_raw(self.line);
-        Some(self.bare)
-            .filter(|bare| !bare)
-            .map(|_| whole())
-            .filter(|whole| whole != self.text)
+        if self.bare {
+            return None;
+        }
+        Some(squeezed_raw(self.line)).filter(|whole| whole != self.text)
     }
 }
 

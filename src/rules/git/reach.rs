@@ -419,15 +419,19 @@ mod tests {
         if edited {
             history.set_edited();
         }
+        classified(&task, &history, text).into_iter().collect()
+    }
+
+    fn classified(task: &Task, history: &History, text: &str) -> BTreeSet<Reach> {
         let map = Map {
-            task: &task,
-            history: &history,
+            task,
+            history,
             foreign: false,
             elsewhere: false,
         };
         let mut call = GitCall::parse(&invocation(text)).unwrap();
         map.classify(&mut call);
-        call.reach.into_iter().collect()
+        call.reach
     }
 
     #[test]
@@ -537,15 +541,8 @@ mod tests {
         ] {
             let mut history = History::default();
             (0..on_top).for_each(|_| history.add_on_top());
-            let map = Map {
-                task: &task,
-                history: &history,
-                foreign: false,
-                elsewhere: false,
-            };
-            let mut call = GitCall::parse(&invocation(text)).unwrap();
-            map.classify(&mut call);
-            assert_eq!(call.reach.contains(&Past), past, "{text} {on_top}");
+            let reach = classified(&task, &history, text);
+            assert_eq!(reach.contains(&Past), past, "{text} {on_top}");
         }
     }
 
