@@ -157,7 +157,9 @@ struct Post {
 impl Post {
     fn send(&mut self) {
         let huge = mem::take(&mut self.bytes) >= HUGE;
-        let batch = Arc::new(mem::take(&mut self.batch));
+        // As many as before, most likely: a batch that grows is copied as it does.
+        let next = Vec::with_capacity(self.batch.len());
+        let batch = Arc::new(mem::replace(&mut self.batch, next));
         for listener in &mut self.listeners {
             listener.send(Arc::clone(&batch));
         }
@@ -170,10 +172,14 @@ impl Post {
 
 impl EventSink for Post {
     fn event(&mut self, event: &Event) {
+        self.owned(event.clone());
+    }
+
+    fn owned(&mut self, event: Event) {
         let edits = event.edits.iter();
         let texts = edits.flat_map(|edit| [&edit.old, &edit.new]).flatten();
         self.bytes += event.text.len() + texts.map(String::len).sum::<usize>();
-        self.batch.push(event.clone());
+        self.batch.push(event);
         if self.bytes >= BATCH_BYTES || self.batch.len() >= BATCH_EVENTS {
             self.send();
         }

@@ -36,6 +36,15 @@ impl From<&Event> for Writer {
     }
 }
 
+/// How much of what a call may do to the tree the trace tells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    /// All of it.
+    pub(super) all: bool,
+    /// It runs the tests of the tree, which write no source.
+    pub(super) tests: bool,
+}
+
 /// What a call changed, until its result tells whether it did.
 #[derive(Debug, Default)]
 struct Pending {
@@ -124,29 +133,14 @@ impl Changes {
         self.gt.iter().map(|id| (*id, self.paths.get(*id)))
     }
 
-    /// The trace says all that this call may do to the tree.
-    pub(super) fn is_explained(&self, call: &Event) -> bool {
-        let tool = call.tool.as_deref().unwrap_or_default();
-        match call.channel {
-            Channel::Command => reads_only(&call.text),
-            Channel::ToolCall => tool_reads_only(tool),
-            Channel::Web => true,
-            Channel::Edit => {
-                let recorded = |op: EditOp| op != EditOp::Unrecorded;
-                !call.edits.is_empty() && call.edits.iter().all(|e| recorded(e.op))
-            }
-            _ => false,
-        }
-    }
-
     /// The call runs the tests of the tree, and reads: neither writes a source.
-    pub(super) fn runs_tests(&self, call: &Event) -> bool {
+    fn runs_tests(&self, call: &Event) -> bool {
         let inside = |dir: &str| self.paths.place(dir, self.cwd_of(call)) != Place::Outside;
         call.channel == Channel::Command && runs_tests(&call.text, inside)
     }
 
     /// A call was made.
-    pub(super) fn call(&mut self, event: &Event) {
+    pub(super) fn call(&mut self, event: &Event) -> Told {
         let tool = event.tool.as_deref().unwrap_or_default();
         let cwd = self.cwd_of(event);
         let writes = match event.channel {
@@ -163,7 +157,8 @@ impl Changes {
             let outside = |dir: &str| self.paths.place(dir, cwd) == Place::Outside;
             self.left |= changes_to(&event.text).any(outside);
         }
-        self.undisturbed &= looks || self.runs_tests(event);
+        let tests = !looks && self.runs_tests(event);
+        self.undisturbed &= looks || tests;
         if !looks && event.channel != Channel::Edit {
             // A test, a formatter, a hook: who knows what they change.
             self.last_write.clear();
@@ -173,6 +168,13 @@ impl Changes {
         } else if !writes.is_empty() {
             self.wrote(event, writes);
         }
+        let recorded = |op: EditOp| op != EditOp::Unrecorded;
+        let all = match event.channel {
+            Channel::Web => true,
+            Channel::Edit => !event.edits.is_empty() && event.edits.iter().all(|e| recorded(e.op)),
+            _ => looks,
+        };
+        Told { all, tests }
     }
 
     fn wrote(&mut self, event: &Event, writes: Writes) {

@@ -154,6 +154,12 @@ fn lines_with<'a>(
     })
 }
 
+/// [`str::split_once`] at an ASCII character, by a search that is at its best in long texts.
+fn split_once(text: &str, at: u8) -> Option<(&str, &str)> {
+    let place = memchr(at, text.as_bytes())?;
+    Some((text.get(..place)?, text.get(place + 1..)?))
+}
+
 /// The lines that hold a backslash, with JSON string escapes undone; `None` when nothing changes.
 fn unescaped_lines(text: &str) -> Option<String> {
     let mut out = String::new();
@@ -169,7 +175,7 @@ fn unescaped_lines(text: &str) -> Option<String> {
 fn unescape(out: &mut String, line: &str) -> bool {
     let mut changed = false;
     let mut rest = line;
-    while let Some((before, after)) = rest.split_once('\\') {
+    while let Some((before, after)) = split_once(rest, b'\\') {
         out.push_str(before);
         let mut chars = after.chars();
         let decoded = match chars.next() {
@@ -240,14 +246,14 @@ fn html_mark(text: &[u8]) -> Option<usize> {
 fn without_tags(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
-    while let Some((before, after)) = rest.split_once('<') {
+    while let Some((before, after)) = split_once(rest, b'<') {
         out.push_str(before);
         if !after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') {
             out.push('<');
             rest = after;
             continue;
         }
-        match after.split_once('>') {
+        match split_once(after, b'>') {
             Some((_, tail)) => rest = tail,
             // No tag closes any more. Looking again at the next `<` would be quadratic.
             None => {
@@ -266,7 +272,7 @@ fn entities(out: &mut String, text: &str) {
     /// The longest entity that is looked at.
     const LONGEST: usize = 10;
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once('&') {
+    while let Some((before, after)) = split_once(rest, b'&') {
         out.push_str(before);
         let entity = after.char_indices().take(LONGEST).find(|(_, c)| *c == ';');
         let decoded = entity.and_then(|(at, _)| {

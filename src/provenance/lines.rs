@@ -154,7 +154,11 @@ pub(super) struct Lines {
 impl Lines {
     /// Merges the lines of GT and patch and prepares the search.
     pub(super) fn new<'i>(inputs: &Inputs<'i>, paths: &mut Paths) -> Self {
-        let mut out = Self::default();
+        let mut out = Self {
+            all: Vec::with_capacity(inputs.lines.len()),
+            owners: Vec::with_capacity(inputs.lines.len()),
+            ..Self::default()
+        };
         let mut texts = Texts::with_capacity(inputs.lines.len());
         let gt_files: Vec<PathId> = inputs.gt_paths.iter().map(|p| paths.add(p)).collect();
         for (index, line) in (0u32..).zip(inputs.lines) {

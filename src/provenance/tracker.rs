@@ -430,10 +430,9 @@ impl EventSink for Tracker {
         }
         if event.channel.is_call() {
             self.calls = true;
-            self.changes.call(event);
-            let explained = self.changes.is_explained(event);
-            self.looks.call(explained);
-            self.accounted &= explained || self.changes.runs_tests(event);
+            let told = self.changes.call(event);
+            self.looks.call(told.all);
+            self.accounted &= told.all || told.tests;
         }
         match event.channel {
             Channel::Prompt if event.actor == Actor::Main => self.prompted(&event.text),

@@ -289,6 +289,11 @@ impl Event {
 pub trait EventSink {
     /// Takes the next event.
     fn event(&mut self, event: &Event);
+
+    /// Takes the next event, which nobody else needs: who would copy it can keep it.
+    fn owned(&mut self, event: Event) {
+        self.event(&event);
+    }
 }
 
 /// How much of a run the trace shows. Ordered from least to most.

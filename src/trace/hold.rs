@@ -45,12 +45,12 @@ impl Hold {
             // A new question means that the answer before it was complete.
             Channel::Prompt if main => {
                 self.release(true, sink);
-                self.deliver(&event, sink);
+                self.deliver(event, sink);
             }
             Channel::Reasoning | Channel::System | Channel::Raw => self.give_aside(event, sink),
             _ if main => {
                 self.release(false, sink);
-                self.deliver(&event, sink);
+                self.deliver(event, sink);
             }
             _ => self.give_aside(event, sink),
         }
@@ -64,7 +64,7 @@ impl Hold {
             self.waiting.push(event);
         } else {
             self.release(false, sink);
-            self.deliver(&event, sink);
+            self.deliver(event, sink);
         }
     }
 
@@ -81,22 +81,22 @@ impl Hold {
             if result {
                 event.channel = Channel::Result;
             }
-            self.deliver(&event, sink);
+            self.deliver(event, sink);
         }
         self.waiting_bytes = 0;
         for event in std::mem::take(&mut self.waiting) {
-            self.deliver(&event, sink);
+            self.deliver(event, sink);
         }
     }
 
-    fn deliver(&mut self, event: &Event, sink: &mut dyn EventSink) {
+    fn deliver(&mut self, event: Event, sink: &mut dyn EventSink) {
         self.counts.events += 1;
         self.counts.understood += u64::from(event.channel != Channel::Raw && event.model_saw);
         self.counts.said += u64::from(matches!(
             event.channel,
             Channel::Assistant | Channel::Result
         ));
-        sink.event(event);
+        sink.owned(event);
     }
 }
 
