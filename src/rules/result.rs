@@ -35,7 +35,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | \A\s*not\sfound\.?\s*\z | \x22message\x22\s*:\s*\x22not\sfound
         | page\snot\sfound | <title>[^<]{0,40}(?:not\sfound|forbidden|denied|error)
         | could\snot\sresolve | couldn't\s(?:resolve|connect|reach|find) | name\sor\sservice\snot\sknown
-        | temporary\sfailure\sin\sname | unable\sto\s(?:access|connect|resolve|locate|open|find|read)
+        | temporary\sfailure\sin\sname | unable\sto\s(?:access|connect|resolve|locate|open|find|read|reach|fetch|get|load|retrieve|verify|establish)
         | failed\sto\s(?:connect|fetch|open|resolve|download|load|retrieve)
         | connection\s(?:refused|reset|timed\sout|error|closed) | ConnectionError | ConnectTimeout
         | network\s(?:is\s)?(?:unreachable|disabled|access) | no\sroute\sto\shost
@@ -61,7 +61,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | manifest\sunknown | pull\saccess\sdenied | repository\s(?:does\s)?not\s(?:exist|found)
         | offline | ModuleNotFoundError | No\smodule\snamed | ImportError | FileNotFoundError
         | already\sup[\ -]to[\ -]date | current\sbranch\s\S+\sis\sup\sto\sdate | updated\s0\spaths
-        | CONNECT\stunnel\sfailed | recv\sfailure | set\sthe\s(?:GH|GITHUB|GITLAB|GL)_TOKEN
+        | \btunnel\w*\s(?:\w+\s)?failed | failed:?\s(?:forbidden|unauthorized) | recv\sfailure | set\sthe\s(?:GH|GITHUB|GITLAB|GL)_TOKEN
         | ^\s*curl:\s\((?:[135679]|22|28|35|47|52|55|60|67|77|97)\)
         | ^\s*redirect\sdetected\b | just\sa\smoment\.\.\. | enable\sjavascript\s(?:and|to|in)\b
         | \A\s*no\scontent(?:\s(?:available|found|returned|provided))?\.?\s*\z
@@ -94,7 +94,7 @@ static DIFF: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(
         r#"(?mx)
-        (?:^[+\-]?|\)\s[+\-]|\d\)\s|\\n|["`:>|\t]|\d(?:[:\-]|\xe2\x86\x92)\s?|\(\S+\)\s)\s*(?:
+        (?:^[+\-]?|\)\s[+\-]|\d\)\s|\\n|["`:>|\t]|\.\.\.\s|\d(?:[:\-]|\xe2\x86\x92)\s?|\(\S+\)\s)\s*(?:
             (?:async\s+)?def\s+\w+\s*\( | class\s+\w+\s*[:({] | class\s+\w+(?:\s+\w+){0,4}\s*\{
           | (?:export\s+)?(?:default\s+)?(?:async\s+)?function\*?\s*\w*\s*\(
           | (?:pub(?:\([a-z]+\))?\s+)?(?:async\s+|unsafe\s+|const\s+)*fn\s+\w+ | func\s+(?:\([^)]*\)\s*)?\w+\s*\(
