@@ -300,16 +300,25 @@ fn verdict(findings: &[Finding]) -> &'static str {
 }
 
 fn judge(rules: &RuleSet, case: &serde_json::Value) -> Vec<Finding> {
-    let facts: TaskFacts = serde_json::from_value(case["facts"].clone()).unwrap();
+    let facts: TaskFacts = match &case["facts"] {
+        serde_json::Value::Null => full_facts(),
+        facts => serde_json::from_value(facts.clone()).unwrap(),
+    };
     let prompt = case["prompt"].as_str();
     let mut trace = Trace::default();
     if let Some(prior) = case["prior"].as_str() {
         trace.add(Channel::Command, prior);
     }
-    trace.add(
-        channel(case["channel"].as_str().unwrap()),
-        case["text"].as_str().unwrap(),
-    );
+    for call in case["calls"].as_array().into_iter().flatten() {
+        trace.add(Channel::Command, call[0].as_str().unwrap());
+        trace.result(call[1].as_str().unwrap());
+    }
+    if case["calls"].is_null() {
+        trace.add(
+            channel(case["channel"].as_str().unwrap()),
+            case["text"].as_str().unwrap(),
+        );
+    }
     if let Some(result) = case["result"].as_str().filter(|r| *r != "<not recorded>") {
         trace.result(result);
     }

@@ -117,7 +117,9 @@ pub fn judge(rule: &Rule, body: &Body, call: CallState, result: &CallResult) -> 
     if result.running || result.left_out && rule.stage >= Stage::Staged {
         return attempt(false, true);
     }
-    if call.beside && !tells_its_own(result) {
+    // What changes the work tree shows nothing by itself.
+    let changes = rule.applies && rule.silent_success && !result.errors;
+    if call.beside && !changes && !tells_its_own(result) {
         return attempt(result.errors, !result.errors);
     }
     if any(&body.blocked, result) || result.failed {

@@ -68,10 +68,6 @@ const OTHER_VALUES: &[&str] = &[
     "--header",
     "-A",
     "--user-agent",
-    "-d",
-    "--data",
-    "--data-raw",
-    "--data-binary",
     "-F",
     "--form",
     "-u",
@@ -100,6 +96,81 @@ const OTHER_VALUES: &[&str] = &[
     "-t",
 ];
 
+/// Options of curl whose value is data: with `-G` it becomes a part of the address.
+const QUERY_VALUES: &[&str] = &[
+    "-d",
+    "--data",
+    "--data-ascii",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--url-query",
+];
+
+/// Stands for an item `name==value` of HTTPie.
+const HTTPIE: &str = "==";
+
+/// The parts of an address that stand in words of their own: `curl -G --data-urlencode q=x ADDRESS`.
+struct Query {
+    /// Data are sent as a part of the address.
+    get: bool,
+    httpie: bool,
+    parts: String,
+}
+
+impl Query {
+    fn new(invocation: &Invocation, httpie: bool) -> Self {
+        let words = invocation.args.iter().map(|w| w.text.as_str());
+        let get = |word: &str| {
+            word == "--get"
+                || word.starts_with('-')
+                    && !word.starts_with("--")
+                    && word.contains('G')
+                    && word.bytes().skip(1).all(|b| b.is_ascii_alphabetic())
+        };
+        Self {
+            get: words.into_iter().any(get),
+            httpie,
+            parts: String::new(),
+        }
+    }
+
+    /// True for an item of HTTPie that belongs into the address.
+    fn takes(&self, word: &str) -> bool {
+        self.httpie && word.contains(HTTPIE) && !word.contains("://")
+    }
+
+    /// A part of the address, or data that are sent otherwise.
+    fn add(&mut self, option: &str, value: Option<&str>) {
+        let Some(value) = value.filter(|_| self.get || matches!(option, "--url-query" | HTTPIE))
+        else {
+            return;
+        };
+        if self.parts.len() + value.len() > MAX_QUERY {
+            return;
+        }
+        let value = value.replace(HTTPIE, "=");
+        self.parts.push('&');
+        self.parts
+            .push_str(&value.replace(char::is_whitespace, "+"));
+    }
+
+    /// Puts the parts behind the addresses.
+    fn complete(&self, addresses: &mut [String]) {
+        let Some(parts) = self.parts.get(1..) else {
+            return;
+        };
+        for address in addresses {
+            let mark = if address.contains('?') { '&' } else { '?' };
+            address.push(mark);
+            address.push_str(parts);
+        }
+    }
+}
+
+/// Longest part of an address that is put together, in bytes.
+const MAX_QUERY: usize = 8 << 10;
+
 /// Fills in what a download does.
 pub fn fill(invocation: &Invocation, io: &mut Io) {
     let program = invocation.program.to_ascii_lowercase();
@@ -107,6 +178,7 @@ pub fn fill(invocation: &Invocation, io: &mut Io) {
     let is =
         |list: fn(&Client) -> &[&str], word: &str| client.is_some_and(|c| list(c).contains(&word));
     let (mut files, mut directory, mut remote) = (Vec::new(), None, false);
+    let mut query = Query::new(invocation, is_httpie(&program));
     let mut words = invocation.args.iter().map(|w| w.text.as_str());
     while let Some(word) = words.next() {
         let (name, value) = option(word);
@@ -120,8 +192,12 @@ pub fn fill(invocation: &Invocation, io: &mut Io) {
             files.extend(letter.value.or_else(|| words.next()));
         } else if is(|c| c.remote, name) || cluster_has(word, client) {
             remote = true;
+        } else if QUERY_VALUES.contains(&name) && !is_httpie(&program) {
+            query.add(name, value.or_else(|| words.next()));
         } else if OTHER_VALUES.contains(&word) && !is_httpie(&program) {
             words.next();
+        } else if query.takes(word) {
+            query.add(HTTPIE, Some(word));
         } else if let Some(path) = word.strip_prefix("--config=") {
             io.uses(path, Access::Read);
         } else {
@@ -130,6 +206,7 @@ pub fn fill(invocation: &Invocation, io: &mut Io) {
             io.fetches.extend(address::behind_unknown(word));
         }
     }
+    query.complete(&mut io.fetches);
     let stdout = files.iter().any(|f| matches!(*f, "-" | "/dev/stdout"));
     files.retain(|f| !matches!(*f, "-" | "/dev/stdout" | "/dev/null"));
     if stdout {
@@ -218,6 +295,28 @@ mod tests {
     use crate::rules::call::tests::invocation;
 
     #[test]
+    fn addresses_in_several_words() {
+        for (text, address) in [
+            (
+                "curl -sG -d q=a --data-urlencode r=b/c https://h.example/s",
+                "https://h.example/s?q=a&r=b/c",
+            ),
+            (
+                "curl --get https://h.example/s?x=1 -d q=a",
+                "https://h.example/s?x=1&q=a",
+            ),
+            ("curl -d q=a https://h.example/s", "https://h.example/s"),
+            (
+                "curl --url-query q=a https://h.example/s",
+                "https://h.example/s?q=a",
+            ),
+            ("http https://h.example/s q==a", "https://h.example/s?q=a"),
+        ] {
+            assert_eq!(Io::of(&invocation(text)).fetches, [address], "{text}");
+        }
+    }
+
+    #[test]
     fn addresses_and_no_header_values() {
         for (text, count) in [
             ("curl -H Referer:https://h.example/a https://h.example/b", 1),
@@ -231,6 +330,10 @@ mod tests {
             ("curl $UP", 0),
             ("curl -d $DATA/a/b/c https://h.example/b", 1),
             ("curl -o x.example/y -s", 0),
+            (
+                "curl -sG --data-urlencode https://h.example/a https://h.example/b",
+                1,
+            ),
         ] {
             assert_eq!(Io::of(&invocation(text)).fetches.len(), count, "{text}");
         }

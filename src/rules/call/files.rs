@@ -1,6 +1,6 @@
 //! Which files a program reads, writes, lists, removes, runs.
 
-use super::installers::{installs, other_histories, release_files, subversion};
+use super::installers::{built, installs, other_histories, release_files, subversion};
 use super::programs::Class;
 use super::{Io, Stdin};
 use crate::rules::git::call::GitCall;
@@ -46,6 +46,7 @@ pub fn fill(invocation: &Invocation, class: Class, io: &mut Io) {
             if let Some(file) = files.next() {
                 io.uses(file, Access::Run);
             }
+            built(&words, io);
         }
         Class::Installs => installs(&invocation.program, &words, io),
         Class::Other => other(invocation, &words, io),
@@ -226,6 +227,10 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
     if compresses(program, words, io) {
         return;
     }
+    if matches!(program, "dpkg" | "dpkg-deb") {
+        unpacks_deb(words, io);
+        return;
+    }
     let tar = program.ends_with("tar");
     let letters = words
         .first()
@@ -291,6 +296,9 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
         }
         (None, Some(archive)) => {
             io.saves.push(stem(archive).to_owned());
+            if program == "ar" {
+                io.saves.push("data.tar*".to_owned());
+            }
             if archive.ends_with(".tgz") {
                 // What npm packs.
                 io.saves.push("package".to_owned());
@@ -298,6 +306,30 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
             io.saves.push("./*".to_owned());
         }
         (None, None) => io.saves.push("./*".to_owned()),
+    }
+}
+
+/// `dpkg -x FILE DIRECTORY`, `dpkg-deb --fsys-tarfile FILE`, `dpkg -c FILE`.
+fn unpacks_deb(words: &[&str], io: &mut Io) {
+    let takes = has(
+        words,
+        &["-x", "-X", "-R", "--extract", "--vextract", "--raw-extract"],
+    );
+    let shows = has(words, &["--fsys-tarfile", "--ctrl-tarfile"]);
+    let lists = has(
+        words,
+        &["-c", "--contents", "-I", "--info", "-f", "--field"],
+    );
+    let mut rest = plain(words);
+    let Some(archive) = rest.next().filter(|_| takes || shows || lists) else {
+        return;
+    };
+    let access = if lists { Access::List } else { Access::Read };
+    io.uses(archive, access);
+    if takes {
+        io.saves.extend(rest.next().map(str::to_owned));
+        io.replaces = true;
+        io.prints = false;
     }
 }
 

@@ -22,6 +22,8 @@ const TARGET_OPTIONS: &[&str] = &[
     "--dest-dir",
     "--dir",
     "--local-dir",
+    "--cwd",
+    "--out-link",
     "--cache-dir",
     "--output-dir",
     "--install-dir",
@@ -32,6 +34,26 @@ const MAX_PACKAGES: usize = 64;
 
 /// `pip install x -t DIR`, `npm install x`, `docker cp c:/a b`.
 pub(super) fn installs(program: &str, words: &[&str], io: &mut Io) {
+    if copies_repository(program, words, io) {
+        return;
+    }
+    // `apt-get download widget` writes `widget_4.2.0_all.deb`, `dnf download widget` `widget-4.2.0.rpm`.
+    let joins = match program {
+        "apt" | "apt-get" | "aptitude" => Some('_'),
+        "dnf" | "yum" | "yumdownloader" | "zypper" => Some('-'),
+        _ => None,
+    };
+    if let Some(joined) = joins
+        && let Some(at) = words
+            .iter()
+            .position(|w| matches!(*w, "download" | "source"))
+    {
+        let packages = plain(words.get(at..).unwrap_or_default());
+        let names = packages.skip(1).take(MAX_PACKAGES);
+        let bare = |name: &str| name.split(['=', '/']).next().unwrap_or_default().to_owned();
+        io.saves
+            .extend(names.map(|name| format!("{}{joined}*", bare(name))));
+    }
     for place in values(words, TARGET_OPTIONS) {
         io.saves.push(place.to_owned());
     }
@@ -88,6 +110,37 @@ pub(super) fn installs(program: &str, words: &[&str], io: &mut Io) {
             .unwrap_or(target);
         io.saves.push(place.to_owned());
     }
+}
+
+/// Programs that copy the tree of a repository without its history.
+const TREE_COPIERS: &[&str] = &["degit", "tiged", "giget", "gitpick"];
+
+/// `npx degit owner/name#tag [directory]`. False if the call is none.
+fn copies_repository(program: &str, words: &[&str], io: &mut Io) -> bool {
+    let name = |word: &str| TREE_COPIERS.contains(&word.split('@').next().unwrap_or(word));
+    let rest = match words.iter().position(|word| name(word)) {
+        Some(at) => words.get(at + 1..).unwrap_or_default(),
+        None if name(program) => words,
+        None => return false,
+    };
+    let mut rest = rest.iter().copied().filter(|word| !word.starts_with('-'));
+    let Some(source) = rest.next() else {
+        return true;
+    };
+    let path = source.split('#').next().unwrap_or(source);
+    let last = path.trim_end_matches('/').rsplit(['/', ':']).next();
+    io.saves.extend(rest.next().or(last).map(str::to_owned));
+    io.prints = false;
+    true
+}
+
+/// `mvn dependency:get -Dartifact=x -Ddest=FILE`: where the files come to lie.
+pub(super) fn built(words: &[&str], io: &mut Io) {
+    let places = values(
+        words,
+        &["-Ddest", "-DoutputDirectory", "-Dmdep.outputDirectory"],
+    );
+    io.saves.extend(places.into_iter().map(str::to_owned));
 }
 
 /// `@scope/name@1.2`, `owner/name:1.2` as `@scope/name`, `owner/name`.

@@ -47,7 +47,7 @@ const TABLE: &[(Class, &[&str])] = &[
             "emacs", "ed", "ex", "code", "diff", "colordiff", "delta", "cmp", "comm", "sdiff",
             "vimdiff", "meld", "icdiff", "difft", "iconv", "expand", "unexpand", "dos2unix",
             "pygmentize", "highlight", "glow", "mdcat", "type", "get-content", "gc", "uncompyle6",
-            "decompyle3", "pycdc", "javap", "objdump", "nm", "rpm2cpio", "interdiff",
+            "decompyle3", "pycdc", "javap", "ilspycmd", "monodis", "cfr", "procyon", "jadx", "fernflower", "objdump", "nm", "rpm2cpio", "interdiff",
             "filterdiff", "lsdiff", "tr", "xargs", "parallel", "dd",
         ]),
     (Class::Filters, &[
@@ -71,7 +71,7 @@ const TABLE: &[(Class, &[&str])] = &[
     (Class::Archives, &[
             "tar", "gtar", "bsdtar", "unzip", "zip", "7z", "7za", "7zr", "jar", "gunzip", "gzip",
             "unxz", "xz", "bunzip2", "bzip2", "unzstd", "zstd", "ar", "cpio", "dpkg-deb", "unrar",
-            "unar", "expand-archive",
+            "unar", "expand-archive", "dpkg",
         ]),
     (Class::Downloads, &[
             "curl", "curlie", "wget", "wget2", "http", "https", "xh", "xhs", "httpie", "aria2c",
@@ -94,9 +94,10 @@ const TABLE: &[(Class, &[&str])] = &[
             "pip", "pip2", "pip3", "pipx", "uv", "uvx", "poetry", "pdm", "conda", "mamba",
             "micromamba", "easy_install", "npm", "npx", "pnpm", "pnpx", "yarn", "bunx", "gem",
             "bundle", "composer", "nuget", "dotnet", "apt", "apt-get", "aptitude", "dnf", "yum",
-            "zypper", "apk", "pacman", "brew", "port", "nix", "docker", "podman", "nerdctl",
+            "zypper", "apk", "pacman", "brew", "port", "nix", "nix-build", "nix-shell", "docker", "podman", "nerdctl",
             "skopeo", "crane", "regctl", "oras", "buildah", "kubectl", "hf", "huggingface-cli",
             "mix", "cabal", "opam", "luarocks", "cpan", "cpanm", "dart", "flutter", "conan", "vcpkg",
+            "degit", "tiged", "giget", "gitpick",
         ]),
     (Class::Speaks, &[
             "echo", "printf", "print", "write-output", "write-host", "say", "cowsay", "figlet",

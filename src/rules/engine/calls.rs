@@ -44,6 +44,9 @@ const NO_COMMIT: [&str; 4] = [
     "Aborting commit",
 ];
 
+/// Entries of the reflog that a command is taken to make which can make many.
+const MANY_MOVES: usize = 50;
+
 /// Files that are remembered because the agent wrote them.
 const MAX_OWN_FILES: usize = 16_384;
 
@@ -69,9 +72,12 @@ impl Engine<'_> {
         let cwd = cwd.as_deref();
         let mut windows = Windows::new(&line);
         while let Some(steps) = windows.next(cwd) {
-            for step in steps {
+            for mut step in steps {
+                self.addresses_written(event, &mut step, cwd);
                 self.listen_to(&step);
-                let scripts = self.scripts_of(&step, cwd);
+                self.learn_alias(&step);
+                let mut scripts = self.scripts_of(&step, cwd);
+                scripts.extend(self.aliased(&step, cwd));
                 self.step_once(event, step);
                 scripts
                     .into_iter()
@@ -123,6 +129,7 @@ impl Engine<'_> {
 
     /// One step of a call.
     pub(super) fn step(&mut self, event: &Event, mut step: Step) {
+        self.past.tick_step();
         let cwd = self.cwd(event);
         let cwd = cwd.as_deref();
         self.tidy_files(&mut step, cwd);
@@ -171,14 +178,25 @@ impl Engine<'_> {
         let directory = repository
             .map(|directory| place.resolve(directory))
             .or_else(|| Some(Place::default().resolve(step.moved.as_deref().or(cwd)?)));
-        let foreign = directory.is_some_and(|directory| self.stash.find(&directory).is_some());
+        // A bare repository of that name, `/srv/mirrors/widget.git`, is a copy of upstream.
+        let bare = self.task.repository_name().is_some_and(|name| {
+            let named = |directory: &str| {
+                directory.starts_with('/') && directory.ends_with(&format!("/{name}.git"))
+            };
+            directory.as_deref().is_some_and(named)
+        });
+        let foreign =
+            bare || directory.is_some_and(|directory| self.stash.find(&directory).is_some());
         let map = Map {
             task: &self.task,
             history: &self.history,
             foreign,
             elsewhere,
         };
-        let read = step.io.files.iter().filter(|f| f.access == Access::Read);
+        let read = step.io.files.iter().filter(|file| {
+            file.access == Access::Read
+                || file.access == Access::List && file.path.contains("lost-found/")
+        });
         self.listed
             .extend(read.filter_map(|file| map.kept_in(&file.path)));
         let Some(git) = &mut step.git else { return };
@@ -208,12 +226,13 @@ impl Engine<'_> {
                 .words
                 .iter()
                 .any(|w| ["main", "master", "trunk"].contains(&w.as_str()));
-        if !unknown
-            && matches!(
-                git.verb.as_str(),
-                "log" | "rev-list" | "reflog" | "blame" | "rev-parse"
-            )
-        {
+        // What the agent itself may have lost is nobody else's.
+        let lost = git.verb == "fsck" && !self.history.moved() && !self.history.stashed();
+        let walks = matches!(
+            git.verb.as_str(),
+            "log" | "rev-list" | "reflog" | "blame" | "rev-parse"
+        );
+        if walks && !unknown || lost && git.dangling {
             call.lists = Some(call.lists.unwrap_or(false) || beyond);
         }
         call.commits |= git.verb == "commit"
@@ -223,6 +242,17 @@ impl Engine<'_> {
         } else if git.verb == "reset" && !elsewhere {
             let below = git.words.iter().filter_map(|w| below_head(w)).max();
             self.history.take_from_top(below.unwrap_or(0));
+        }
+        let moves = match git.verb.as_str() {
+            _ if elsewhere || foreign => 0,
+            "rebase" | "am" | "cherry-pick" => MANY_MOVES,
+            "commit" | "reset" | "merge" | "pull" | "checkout" | "switch" | "revert" => 1,
+            _ => 0,
+        };
+        if moves > 0 {
+            let later = [Reach::Later, Reach::Gt, Reach::Listed];
+            let later = git.reach.iter().any(|reach| later.contains(reach));
+            self.history.moves_head(moves, later);
         }
         if git.verb == "stash" && git.prints == Prints::Nothing {
             self.history.set_stashed();
@@ -267,10 +297,25 @@ impl Engine<'_> {
             for file in &mut files {
                 if let Some(inside) = file.path.strip_prefix(&root) {
                     file.path = inside.to_owned();
+                } else if let Some(beside) = self.beside_root(&file.path) {
+                    file.path = beside;
                 }
             }
         }
         step.io.files = files;
+    }
+
+    /// `/srv/experiment/other-run/a.py` as `../other-run/a.py`, where the run stands beside it: in the directory
+    /// above the work tree or the one above that.
+    fn beside_root(&self, path: &str) -> Option<String> {
+        let root = self.root.as_deref()?.trim_end_matches('/');
+        let (runs, _) = root.rsplit_once('/')?;
+        let (above, _) = runs.rsplit_once('/')?;
+        let mut places = [(runs, "../"), (above, "../../")].into_iter();
+        places.find_map(|(directory, up)| {
+            let rest = path.strip_prefix(directory)?.strip_prefix('/')?;
+            (!directory.is_empty()).then(|| format!("{up}{rest}"))
+        })
     }
 
     /// Remembers what the step saved and wrote.
@@ -471,7 +516,8 @@ impl Engine<'_> {
             ) else {
                 continue;
             };
-            let in_vain = failed && (waiting.unseen.is_some() || waiting.from == Some(id));
+            let in_vain = failed && (waiting.unseen.is_some() || waiting.from == Some(id))
+                || waiting.follows && result.errors;
             let judgement = if in_vain {
                 Judgement::blocked(active.rule)
             } else {

@@ -43,13 +43,15 @@ impl Engine<'_> {
             if !kinds(rule) || !self.applies(rule, event) || !self.marks.can_match(active.body()) {
                 continue;
             }
-            if let Some(after) = &rule.after
-                && !self.past.holds(after, &self.findings, event, subject.step)
-            {
-                continue;
+            let mut follows = None;
+            if let Some(after) = &rule.after {
+                follows = self.past.holds(after, &self.findings, event, subject.step);
+                if follows.is_none() {
+                    continue;
+                }
             }
             if let Some((hit, waived)) = self.first_hit(number, event, subject) {
-                self.add(number, event, subject, &hit, waived);
+                self.add(number, event, subject, &hit, waived, follows);
             }
         }
         self.candidates.current = candidates;
@@ -167,6 +169,7 @@ impl Engine<'_> {
         subject: Subject,
         hit: &Hit,
         waived: Option<String>,
+        follows: Option<EventId>,
     ) {
         let Some(active) = self.active.get(number) else {
             return;
@@ -232,10 +235,12 @@ impl Engine<'_> {
             state: step.state,
             unseen: unseen(step),
             from: hit.used.as_ref().map(|used| used.saved.event),
+            follows: follows == Some(event.id),
         });
         let counts = finding.waived.is_none() && rule.kind != Kind::Mark;
         if counts && self.asked.iter().any(|after| asks_for(after, &rule.id)) {
-            self.past.remember(self.findings.len(), event, subject.text);
+            self.past
+                .remember(self.findings.len(), rule.stage, event, subject.text);
         }
         self.findings.push(finding);
         if let Some(waiting) = waiting {

@@ -16,6 +16,7 @@
 mod calls;
 mod cautious;
 mod hits;
+mod indirect;
 mod jobs;
 mod matching;
 mod past;
@@ -42,6 +43,7 @@ use super::text::fold::plain;
 use crate::experiment::task_facts::TaskFacts;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink};
 
+use indirect::Aliases;
 use jobs::Jobs;
 use matching::Subject;
 use past::Past;
@@ -112,6 +114,8 @@ struct Waiting {
     unseen: Option<Box<(String, String)>>,
     /// The call that saved what this one uses.
     from: Option<EventId>,
+    /// An earlier part of the same command must have succeeded.
+    follows: bool,
 }
 
 /// What is known of a call until its result comes.
@@ -143,6 +147,7 @@ pub struct Engine<'r> {
     history: History,
     stash: Stash,
     scripts: Scripts,
+    aliases: Aliases,
     /// The first working directory that the trace names: the work tree.
     root: Option<String>,
     /// Where the git commands of the current command line lead.
@@ -234,6 +239,7 @@ impl<'r> Engine<'r> {
             history: History::default(),
             stash,
             scripts: Scripts::default(),
+            aliases: Aliases::new(),
             own_files: BTreeSet::new(),
             listed: BTreeSet::new(),
             root: None,

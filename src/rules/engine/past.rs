@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::steps::Step;
-use crate::rules::finding::Finding;
+use crate::rules::finding::{Finding, Stage};
 use crate::rules::rule::{After, Rule, Same};
 use crate::rules::text::floor;
 use crate::trace::event::{Event, EventId};
@@ -21,6 +21,10 @@ struct Hit {
     finding: usize,
     /// Number of the event.
     at: u64,
+    /// Number of the step.
+    step: u64,
+    /// The strongest that its rule can say, once the result of the call is known.
+    reach: Stage,
     /// The call, and what is known of its result.
     text: String,
 }
@@ -30,6 +34,8 @@ struct Hit {
 pub(super) struct Past {
     /// Events so far.
     now: u64,
+    /// Steps so far.
+    step: u64,
     hits: Vec<Hit>,
     by_event: BTreeMap<EventId, Vec<usize>>,
     /// Hits were left out.
@@ -42,8 +48,13 @@ impl Past {
         self.now += 1;
     }
 
-    /// Remembers a hit.
-    pub(super) fn remember(&mut self, finding: usize, event: &Event, text: &str) {
+    /// The next step of a call begins.
+    pub(super) fn tick_step(&mut self) {
+        self.step += 1;
+    }
+
+    /// Remembers a hit. `reach` is the strongest that its rule can say.
+    pub(super) fn remember(&mut self, finding: usize, reach: Stage, event: &Event, text: &str) {
         if self.hits.len() == MAX_PAST {
             self.overflow = true;
             return;
@@ -55,6 +66,8 @@ impl Past {
         self.hits.push(Hit {
             finding,
             at: self.now,
+            step: self.step,
+            reach,
             text: cut(text).to_owned(),
         });
     }
@@ -71,32 +84,33 @@ impl Past {
         }
     }
 
-    /// True if what the rule asks for happened before this event.
+    /// The event in which the rule's condition happened: an earlier one, or this one itself if an earlier step of
+    /// its command does it, which is then taken to have succeeded.
     pub(super) fn holds(
         &self,
         after: &After,
         findings: &[Finding],
         event: &Event,
         step: Option<&Step>,
-    ) -> bool {
+    ) -> Option<EventId> {
         let files = files(event, step);
-        // Hits of this event itself stand at the end.
-        let own = self.by_event.get(&event.id).and_then(|hits| hits.first());
-        let before = own.map_or(self.hits.len(), |first| *first);
-        let hits = self.hits.get(..before).unwrap_or_default();
-        hits.iter().rev().any(|hit| {
-            let Some(finding) = findings.get(hit.finding) else {
-                return false;
+        let mut hits = self.hits.iter().rev();
+        hits.find_map(|hit| {
+            let finding = findings.get(hit.finding)?;
+            let reached = if finding.event == event.id {
+                hit.step < self.step && hit.reach >= after.stage
+            } else {
+                finding.stage >= Some(after.stage)
             };
-            finding.event != event.id
+            let holds = reached
                 && finding.waived.is_none()
-                && finding.stage >= Some(after.stage)
                 && after.within.is_none_or(|most| self.now - hit.at <= most)
                 && asks_for(after, &finding.rule)
                 && match after.same {
                     None => true,
                     Some(Same::File) => files.iter().any(|name| names(&hit.text, name)),
-                }
+                };
+            holds.then_some(finding.event)
         })
     }
 }

@@ -41,7 +41,7 @@ impl Scripts {
         self.sources.contains_key(path)
     }
 
-    fn get(&self, path: &str) -> Option<&str> {
+    pub(super) fn get(&self, path: &str) -> Option<&str> {
         self.sources.get(path).map(String::as_str)
     }
 

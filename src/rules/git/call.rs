@@ -65,7 +65,9 @@ struct Words<'w> {
 impl GitCall {
     /// Takes a git invocation apart; `None` if it is none or has no sub-command.
     pub fn parse(invocation: &Invocation) -> Option<Self> {
-        if !matches!(invocation.program.as_str(), "git" | "git.exe" | "hub") {
+        // `tig show X` and `tig blame X` show what `git` would.
+        let program = invocation.program.as_str();
+        if !matches!(program, "git" | "git.exe" | "hub" | "tig") {
             return None;
         }
         let all: Vec<&str> = invocation.args.iter().map(|w| w.text.as_str()).collect();
@@ -96,7 +98,7 @@ impl GitCall {
         match self.verb.as_str() {
             "show" | "log" | "diff" | "whatchanged" | "difftool" | "shortlog" | "rev-list"
             | "range-diff" | "diff-tree" | "cherry" | "merge-tree" => self.fill_history(words),
-            "blame" | "annotate" | "cat-file" | "grep" | "archive" | "ls-tree" => {
+            "blame" | "annotate" | "cat-file" | "grep" | "archive" | "ls-tree" | "fast-export" => {
                 self.fill_contents(words);
             }
             "reflog" | "fsck" | "verify-pack" | "unpack-objects" => self.fill_lost(words),
@@ -361,6 +363,9 @@ impl GitCall {
             ("submodule" | "subtree", Some("add" | "pull" | "merge")) => {
                 self.prints = Prints::Tree;
                 self.remotes = rest(1).collect();
+                if self.verb == "subtree" {
+                    self.aside = words.value(&["-P", "--prefix"]);
+                }
                 if (self.verb.as_str(), words.plain.first()) == ("submodule", Some(&"add")) {
                     let name = self.remotes.first().and_then(|a| clone_name(a));
                     self.aside = plain(2).or(name);
@@ -491,10 +496,13 @@ fn takes_value(verb: &str, option: &str) -> bool {
             "merge" | "tag" | "commit" | "cherry-pick" | "revert" | "stash"
         ),
         "--onto" | "-X" | "--strategy" | "--strategy-option" | "--exec" | "-x" => {
-            matches!(verb, "rebase" | "merge" | "cherry-pick") && option != "-x"
+            let runs = matches!(verb, "rebase" | "merge" | "cherry-pick");
+            runs && option != "-x" || verb == "difftool"
         }
+        "--extcmd" | "-t" | "--tool" if verb == "difftool" => true,
+        "-P" => verb == "subtree",
         "-o" | "--output" | "--output-directory" | "--prefix" | "--remote" => {
-            matches!(verb, "archive" | "format-patch" | "clone")
+            matches!(verb, "archive" | "format-patch" | "clone" | "subtree")
         }
         "--branch" | "--origin" | "--reference" | "--separate-git-dir" => verb == "clone",
         "--depth" | "-j" | "--jobs" | "--refmap" => {

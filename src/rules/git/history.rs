@@ -31,6 +31,10 @@ pub struct History {
     moved: bool,
     /// Commits that the agent has put on top of the base.
     on_top: usize,
+    /// How often the agent has moved `HEAD`: as many entries of the reflog are its own.
+    moves: usize,
+    /// How often since it moved `HEAD` to something later than the base.
+    since_later: Option<usize>,
 }
 
 impl Default for History {
@@ -45,6 +49,8 @@ impl Default for History {
             stashed: false,
             moved: false,
             on_top: 0,
+            moves: 0,
+            since_later: None,
         }
     }
 }
@@ -159,6 +165,25 @@ impl History {
         self.moved = true;
     }
 
+    /// The agent has moved `HEAD`, as many times; `later`: to something later than the base.
+    pub fn moves_head(&mut self, times: usize, later: bool) {
+        self.moves = self.moves.saturating_add(times);
+        self.since_later = match self.since_later {
+            _ if later => Some(0),
+            since => since.map(|count| count.saturating_add(times)),
+        };
+    }
+
+    /// True if an entry of the reflog that many moves ago is of the agent.
+    pub fn is_own_move(&self, ago: usize) -> bool {
+        ago <= self.moves
+    }
+
+    /// True if `HEAD` was moved to something later than the base within as many moves.
+    pub fn went_later_within(&self, moves: usize) -> bool {
+        self.since_later.is_some_and(|since| since < moves)
+    }
+
     /// True if the agent has moved a branch.
     pub fn moved(&self) -> bool {
         self.moved
@@ -222,7 +247,15 @@ pub fn is_commit_id(word: &str) -> bool {
 fn listed_commits(output: &str) -> impl Iterator<Item = &str> {
     output.lines().filter_map(|line| {
         let line = line.trim_start_matches(['*', '|', '/', '\\', '_', ' ', '\t', '^', '-']);
-        let line = line.strip_prefix("commit ").unwrap_or(line);
+        // `git fsck`: `dangling commit ID`.
+        let line = ["dangling ", "unreachable "]
+            .iter()
+            .find_map(|head| line.strip_prefix(head))
+            .unwrap_or(line);
+        let line = ["commit ", "blob ", "tree "]
+            .iter()
+            .find_map(|head| line.strip_prefix(head))
+            .unwrap_or(line);
         let end = line
             .find(|c: char| !c.is_ascii_hexdigit())
             .unwrap_or(line.len());

@@ -174,6 +174,14 @@ impl Map<'_> {
 
     /// A diff shows both of its sides, so it matters what is compared with what.
     fn diff(&self, words: &[String]) -> BTreeSet<Reach> {
+        if let [word] | [word, _] = words
+            && self.stands_before_later(word)
+            && words
+                .get(1)
+                .is_none_or(|right| self.one(right) == Some(Reach::Own))
+        {
+            return [Reach::Later].into();
+        }
         let bare = |word: &&String| !word.contains("..") && self.one(word) == Some(Reach::Branch);
         let all_bare = words.iter().all(|word| {
             !word.contains("..")
@@ -219,8 +227,24 @@ impl Map<'_> {
         [reach].into()
     }
 
+    /// True for where `HEAD` was before the agent moved it to something later than the base: what `HEAD` has more
+    /// than that is later.
+    fn stands_before_later(&self, word: &str) -> bool {
+        let (left, right) = word.split_once("..").unwrap_or((word, ""));
+        let right = right.trim_start_matches('.');
+        let moves = match left {
+            "ORIG_HEAD" => Some(1),
+            _ => reflog_entry(left).filter(|_| !left.starts_with("stash")),
+        };
+        moves.is_some_and(|moves| self.history.went_later_within(moves))
+            && self.one(or_head(right)) == Some(Reach::Own)
+    }
+
     /// A word with its ranges.
     fn word(&self, word: &str) -> Vec<Reach> {
+        if word.contains("..") && self.stands_before_later(word) {
+            return vec![Reach::Later];
+        }
         if let Some((left, right)) = word.split_once("...") {
             return [left, right]
                 .iter()
@@ -241,8 +265,11 @@ impl Map<'_> {
         });
         let end = word.find(['~', '^']).unwrap_or(word.len());
         let (name, suffix) = word.split_at_checked(end)?;
+        let own_entry = reflog_entry(name).is_some_and(|ago| self.history.is_own_move(ago));
         let (name, reflog) = match name.split_once("@{") {
-            Some((name, _)) => (name, true),
+            // `@{u}`, `main@{upstream}`
+            Some((_, "u}" | "upstream}" | "push}" | "U}")) => return Some(Reach::Later),
+            Some((name, _)) => (name, !own_entry),
             None => (name, false),
         };
         let reach = self.name(name)?;
@@ -321,7 +348,9 @@ impl Map<'_> {
             "FETCH_HEAD" | "ORIG_HEAD" => self.name(inside),
             _ if inside.starts_with("refs/tags/") => Some(Reach::All),
             _ if inside.starts_with("logs/refs/remotes/") => Some(Reach::Later),
-            _ if inside.starts_with("logs/") => Some(Reach::Dangling),
+            _ if inside.starts_with("logs/") || inside.starts_with("lost-found/") => {
+                Some(Reach::Dangling)
+            }
             _ if inside.starts_with("refs/") => self.name(inside),
             _ => None,
         }
@@ -382,6 +411,13 @@ fn depth(suffix: &str) -> Option<usize> {
         rest = left;
     }
     Some(depth)
+}
+
+/// The number of an entry of the reflog of `HEAD`: 1 for `HEAD@{1}` and `@{1}`.
+fn reflog_entry(word: &str) -> Option<usize> {
+    let (name, entry) = word.split_once("@{")?;
+    let number = entry.strip_suffix('}')?.parse().ok()?;
+    matches!(name, "" | "HEAD").then_some(number)
 }
 
 fn or_head(side: &str) -> &str {
