@@ -2,6 +2,8 @@
 //!
 //! Narrow on purpose: what is not recognised may have changed the tree.
 
+use std::borrow::Cow;
+
 use super::paths::{Paths, Place, base_name};
 use super::writes::{WRITERS, interpreted};
 
@@ -63,11 +65,15 @@ pub(super) fn changes_to(command: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Without redirections that lead nowhere.
-fn quiet(command: &str) -> String {
-    command
+fn quiet(command: &str) -> Cow<'_, str> {
+    if !command.contains('>') {
+        return Cow::Borrowed(command);
+    }
+    let without = command
         .replace("2>&1", "")
         .replace("2>/dev/null", "")
-        .replace(">/dev/null", "")
+        .replace(">/dev/null", "");
+    Cow::Owned(without)
 }
 
 fn redirects(quiet: &str) -> bool {

@@ -4,7 +4,10 @@
 //! `bash -lc "sed -i … f"` counts like `sed -i … f`. Too much found costs little: it decides which of
 //! two innocent explanations a line gets, and when the last change may have happened.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+use smallvec::SmallVec;
 
 use super::copies::copied;
 use super::paths::{PathId, Paths, Place, base_name};
@@ -121,7 +124,10 @@ pub(super) fn path_words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The command without the bodies of its heredocs: those are data, or code of another language.
-pub(super) fn without_heredocs(command: &str) -> String {
+pub(super) fn without_heredocs(command: &str) -> Cow<'_, str> {
+    if !command.contains("<<") {
+        return Cow::Borrowed(command);
+    }
     let mut out = String::with_capacity(command.len().min(4096));
     let mut ends: Option<String> = None;
     for line in command.lines() {
@@ -145,7 +151,7 @@ pub(super) fn without_heredocs(command: &str) -> String {
             ends = (!end.is_empty()).then_some(end);
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 /// What a shell command may have written.
@@ -154,8 +160,8 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
     let skeleton = without_heredocs(command);
     let shelved = takes_back(&skeleton);
     for segment in segments(&skeleton) {
-        let words: Vec<&str> = segment
-            .split(|c: char| c.is_whitespace() || "'\"()`".contains(c))
+        let words: SmallVec<[&str; 16]> = segment
+            .split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '(' | ')' | '`'))
             .filter(|w| !w.is_empty())
             .collect();
         redirections(&words, paths, cwd, &mut out);
