@@ -10,7 +10,6 @@
 //! lines that share a window only [`MAX_PER_WINDOW`] are searched (the others are reported by
 //! [`Needles::skipped`]), and a line is compared by its first [`MAX_COMPARED`] bytes.
 
-use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 
 /// Bytes that a line must have to be searched.
@@ -44,27 +43,6 @@ struct Needle {
     start: u32,
     /// At most [`MAX_COMPARED`].
     len: u16,
-}
-
-impl Needle {
-    /// What is entered for a line: neighbouring windows of it, the first of which begins at `at`.
-    fn entries(
-        self,
-        id: NeedleId,
-        at: u16,
-        windows: [u64; STRIDE],
-    ) -> impl Iterator<Item = (u64, Entry)> {
-        (at..).zip(windows).map(move |(at, window)| {
-            let entry = Entry {
-                start: self.start,
-                len: self.len,
-                at,
-                id,
-                tag: tag(window),
-            };
-            (window, entry)
-        })
-    }
 }
 
 /// A window of a line: the line, and where in it the window begins. Sixteen bytes, and all that a comparison
@@ -237,28 +215,49 @@ impl Needles {
             .map(|line| arena.add(line.as_bytes()))
             .collect();
         let shared = Sketch::new(lines.iter().map(|line| arena.get(*line)));
-        let mut by_window = Table::for_entries(lines.len() * STRIDE);
-        let mut filter = Filter::for_windows(lines.len() * STRIDE);
-        let entries = (0..).zip(&lines).filter_map(|(id, line)| {
-            let (at, windows) = shared.rarest(arena.get(*line))?;
-            Some(line.entries(id, at, windows))
-        });
-        let mut entries: Vec<(u64, Entry)> = entries.flatten().collect();
-        // In the order of the table: filling it here and there takes longer than the sorting.
-        entries.sort_by_key(|(window, _)| (by_window.place(*window), *window));
-        let skipped = crowded(&entries);
-        for (window, entry) in entries {
-            if skipped.binary_search(&entry.id).is_err() {
-                by_window.insert(window, entry);
-                filter.insert(window);
-            }
-        }
-        Self {
+        let mut out = Self {
+            filter: Filter::for_windows(lines.len() * STRIDE),
+            by_window: Table::for_entries(lines.len() * STRIDE),
             arena,
-            filter,
-            by_window,
-            skipped,
+            skipped: Vec::new(),
+        };
+        for (id, line) in (0..).zip(lines) {
+            out.enter(id, line, &shared);
         }
+        out
+    }
+
+    /// Enters a line with the neighbouring windows that fewest lines share, the first of equals.
+    fn enter(&mut self, id: NeedleId, needle: Needle, shared: &Sketch) {
+        let Some((at, windows)) = shared.rarest(self.arena.get(needle)) else {
+            return;
+        };
+        if windows.iter().any(|window| self.is_full(*window)) {
+            self.skipped.push(id);
+            return;
+        }
+        for (at, window) in (at..).zip(windows) {
+            let Needle { start, len } = needle;
+            let entry = Entry {
+                start,
+                len,
+                at,
+                id,
+                tag: tag(window),
+            };
+            self.by_window.insert(window, entry);
+            self.filter.insert(window);
+        }
+    }
+
+    fn is_full(&self, wanted: u64) -> bool {
+        let wanted_bytes = wanted.to_le_bytes();
+        let is_same = |entry: &&Entry| {
+            let from_window = self.arena.get(entry.needle()).get(entry.at.into()..);
+            let window = from_window.and_then(|bytes| bytes.first_chunk::<WINDOW>());
+            window.map(<[u8; WINDOW]>::as_slice) == wanted_bytes.get(..WINDOW)
+        };
+        self.by_window.get(wanted).filter(is_same).count() >= MAX_PER_WINDOW
     }
 
     /// Lines that are not searched, since too many others have the same window.
@@ -302,14 +301,6 @@ impl Needles {
             hit(entry.id);
         }
     }
-}
-
-/// The lines, sorted, that have a window which too many others have. Equal windows must stand together.
-fn crowded(entries: &[(u64, Entry)]) -> Vec<NeedleId> {
-    let groups = entries.chunk_by(|(one, _), (other, _)| one == other);
-    let beyond = groups.filter_map(|group| group.get(MAX_PER_WINDOW..));
-    let ids: BTreeSet<NeedleId> = beyond.flatten().map(|(_, entry)| entry.id).collect();
-    ids.into_iter().collect()
 }
 
 /// How many lines share a window, up to 255, by hash: collisions only make the choice less good. Windows at even
@@ -364,6 +355,7 @@ fn tag(window: u64) -> u32 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     fn found(lines: &[&str], text: &str) -> BTreeSet<NeedleId> {
         let mut out = BTreeSet::new();
