@@ -271,6 +271,15 @@ fn started(script: &str) -> Option<Vec<Vec<String>>> {
     Some(commands.collect())
 }
 
+/// True for a substitution with a heredoc in it: bash 5.2 writes the parsed script down anew before
+/// it runs it, and drops the `;` behind a heredoc, so that `$(cat <<E … ; a; b)` runs `a b`.
+fn loses_separators(script: &str) -> bool {
+    let inside = script.split_once("$( ").map(|(_, inside)| inside);
+    inside.is_some_and(|inside| {
+        inside.contains(" <<E") || inside.contains(" <<'E") || inside.contains(" <<-E")
+    })
+}
+
 /// Words of scripts; those that assign change nothing.
 const WORDS: &[&str] = &[
     "git",
@@ -422,6 +431,7 @@ proptest! {
     fn nothing_that_bash_starts_is_missed(script in grammatical()) {
         // An endless loop is of no use here.
         prop_assume!(!script.contains("while "));
+        prop_assume!(!loses_separators(&script));
         let script = format!("x='v w'; c=z; p=git; arr=(git 'show X'); set -- q 'r s'; {script}");
         let Some(started) = started(&script) else {
             eprintln!("skipped: no bash here to compare with");
