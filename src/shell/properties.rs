@@ -249,9 +249,9 @@ fn accepted(script: &str) -> Option<bool> {
 /// programs, so that all go to the handler, which notes them. `None` without bash.
 fn started(script: &str) -> Option<Vec<Vec<String>>> {
     let here = tempfile::tempdir().unwrap();
-    // One write for each command: members of a pipeline run at the same time.
+    // One write for each command, and so no ends of lines: members of a pipeline run at the same time.
     let handler = "command_not_found_handle() { local all= word; \
-        for word; do all+=$word$'\\x1f'; done; printf '%s\\x1e' \"$all\" >>\"$LOG\"; }";
+        for word; do all+=${word//$'\\n'/$'\\x1d'}$'\\x1f'; done; printf '%s\\x1e' \"$all\" >>\"$LOG\"; }";
     let log = here.path().join("log");
     Command::new("bash")
         .args(["--norc", "--noprofile", "-c"])
@@ -265,8 +265,8 @@ fn started(script: &str) -> Option<Vec<Vec<String>>> {
     let log = std::fs::read(log).unwrap_or_default();
     let log = String::from_utf8(log).unwrap();
     let commands = log.split_terminator('\x1e').map(|command| {
-        let words = command.split_terminator('\x1f').map(str::to_owned);
-        words.collect()
+        let words = command.split_terminator('\x1f');
+        words.map(|word| word.replace('\x1d', "\n")).collect()
     });
     Some(commands.collect())
 }
