@@ -15,6 +15,8 @@ mod flows;
 mod fresh;
 #[path = "rules/hidden.rs"]
 mod hidden;
+#[path = "rules/left.rs"]
+mod left;
 #[path = "rules/lint.rs"]
 mod lint;
 #[path = "rules/manual.rs"]

@@ -185,8 +185,16 @@ impl Evaluator {
     /// The content of a file, if this text wrote it.
     pub(crate) fn file(&self, path: &Field) -> Option<Known> {
         let exact = self.scope.files.get(&path.text);
-        let key = || self.scope.directory.file(&path.text);
+        let key = || self.scope.file_key(&path.text);
         exact.or_else(|| self.scope.files.get(&key())).cloned()
+    }
+
+    /// Notes that a file is run, if it was there before.
+    pub(super) fn note_run(&mut self, path: &Field) {
+        let key = self.scope.file_key(&path.text);
+        if self.scope.found.contains(&key) {
+            self.ran.insert(key);
+        }
     }
 
     /// Remembers what was printed into a file; the result is what is left on standard output.
@@ -199,7 +207,7 @@ impl Evaluator {
             return printed;
         };
         let content = if *append {
-            let key = self.scope.directory.file(&target.text);
+            let key = self.scope.file_key(&target.text);
             let before = self.scope.files.remove(&key);
             self.concatenate(before.or_else(|| Some(Known::empty())), printed)
         } else {
@@ -214,10 +222,11 @@ impl Evaluator {
         if path.dynamic {
             return;
         }
-        let key = self.scope.directory.file(&path.text);
+        let key = self.scope.file_key(&path.text);
         if !self.charge(key.len()) {
             return;
         }
+        self.scope.found.remove(&key);
         match content {
             Some(content) => self.scope.files.insert(key, content),
             None => self.scope.files.remove(&key),

@@ -16,7 +16,7 @@ use super::limits::{
     BASE_BUDGET, BASE_ROOM, BUDGET_PER_BYTE, Budget, FIELD_COST, MAX_DECODED, MAX_GROUP_REDIRECTS,
     MAX_LOOP_ROUNDS, MAX_NESTING, NODE_SIZE, ROOM_PER_BYTE, STEP_COST,
 };
-use super::model::{Invocation, Join, Origin, Redirect};
+use super::model::{Invocation, Join, Origin, Redirect, Script as SourceText};
 use super::parser::{Dialect, Parser};
 use super::scope::{Field, Known, Scope};
 
@@ -114,7 +114,9 @@ pub(crate) struct Evaluator {
     pub(crate) out: Vec<Invocation>,
     /// For each open pipeline: what goes before it.
     pub(crate) before: Vec<Vec<Invocation>>,
-    pub(crate) scripts: Vec<(String, String)>,
+    pub(crate) scripts: Vec<SourceText>,
+    /// Files that were there before and are run.
+    pub(crate) ran: BTreeSet<String>,
     pub(crate) incomplete: bool,
     /// Scripts nested too deeply, and how they would be executed.
     pub(crate) aside: VecDeque<(String, Origin)>,
@@ -142,6 +144,7 @@ impl Evaluator {
             out: Vec::new(),
             before: Vec::new(),
             scripts: Vec::new(),
+            ran: BTreeSet::new(),
             incomplete: false,
             aside: VecDeque::new(),
             emitted: 0,

@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::embedded;
 use super::evaluator::Evaluator;
-use super::model::{Join, Origin};
+use super::model::{Join, Origin, Script};
 use super::programs::language;
 use super::scope::Field;
 use super::wrappers::Options;
@@ -138,26 +138,47 @@ fn field_source(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, code
 
 /// `python file.py`, `python -`, `python /dev/stdin`.
 fn file(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, name: &Field) {
-    let code = if matches!(name.text.as_str(), "-" | "/dev/stdin") {
-        input_field(call)
-    } else {
-        evaluator.file(name).map(|known| Field {
-            decoded: known.decoded,
-            ..Field::plain(&known.text())
-        })
+    if matches!(name.text.as_str(), "-" | "/dev/stdin") {
+        if let Some(code) = input_field(call) {
+            field_source(evaluator, call, language, &code);
+        }
+        return;
+    }
+    let Some(known) = evaluator.file(name) else {
+        return;
     };
-    if let Some(code) = code {
-        field_source(evaluator, call, language, &code);
+    evaluator.note_run(name);
+    let mut call = call.clone();
+    if known.decoded > 0 {
+        call.context.origin = Origin::Decoded;
+    }
+    of_file(evaluator, &call, language, &known.text(), &name.text);
+}
+
+/// A source text from a file.
+pub(super) fn of_file(
+    evaluator: &mut Evaluator,
+    call: &Call<'_>,
+    language: &str,
+    text: &str,
+    file: &str,
+) {
+    let before = evaluator.scripts.len();
+    source(evaluator, call, language, text);
+    if let Some(script) = evaluator.scripts.get_mut(before) {
+        script.file = Some(file.to_owned());
     }
 }
 
 /// Keeps a source text and notes what it starts.
 pub(super) fn source(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, text: &str) {
-    let room = text.len() + 2 * size_of::<String>();
+    let room = text.len() + size_of::<Script>();
     if evaluator.charge(text.len()) && evaluator.make_room(room) {
-        evaluator
-            .scripts
-            .push((language.to_owned(), text.to_owned()));
+        evaluator.scripts.push(Script {
+            language: language.to_owned(),
+            text: text.to_owned(),
+            file: None,
+        });
         embedded::search(evaluator, call, language, &super::inert::live(text));
     }
 }

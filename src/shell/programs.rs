@@ -181,6 +181,24 @@ pub(super) fn language(program: &str) -> Option<&'static str> {
     })
 }
 
+/// The language of a source file, by the ending of its name.
+pub(super) fn language_of_file(path: &str) -> Option<&'static str> {
+    let (_, ending) = path.rsplit_once('.')?;
+    Some(match ending {
+        "py" => "python",
+        "js" | "mjs" | "cjs" | "ts" | "mts" | "tsx" | "jsx" => "node",
+        "pl" => "perl",
+        "rb" => "ruby",
+        "php" => "php",
+        "ps1" => "powershell",
+        "lua" => "lua",
+        "R" | "r" => "r",
+        "jl" => "julia",
+        "awk" => "awk",
+        _ => return None,
+    })
+}
+
 /// The base name of a program path, without `.exe`.
 pub(super) fn base_name(path: &str) -> &str {
     let windows = path.contains(":\\") || path.starts_with(".\\") || path.starts_with("\\\\");

@@ -25,14 +25,22 @@ fn size(line: &CommandLine) -> usize {
             + invocation.cwd.as_ref().map_or(0, String::len)
             + invocation.heredoc.as_ref().map_or(0, String::len)
     });
-    let scripts = line.scripts.iter().map(|(_, text)| text.len());
+    let scripts = line.scripts.iter().map(|script| script.text.len());
     invocations.sum::<usize>() + scripts.sum::<usize>()
 }
 
 /// What comes of a text that is read in parts of so many nodes.
 fn parse_in_parts(text: &str, nodes: usize) -> CommandLine {
     let folded = fold::fold(text);
-    finish(read(&folded, nodes, Functions::default()), &folded)
+    finish(
+        read(
+            &folded,
+            nodes,
+            Functions::default(),
+            &Surroundings::default(),
+        ),
+        &folded,
+    )
 }
 
 /// Checks what must hold for any text.

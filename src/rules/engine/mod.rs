@@ -168,6 +168,8 @@ pub struct Engine<'r> {
     steps: usize,
     /// Files of the agent's that the current command was seen to run.
     ran: BTreeSet<String>,
+    /// Those of them that were read with it.
+    read_with: BTreeSet<String>,
     /// Bytes of such files read so far, in the whole run.
     script_bytes: usize,
     inactive: Vec<InactiveRule>,
@@ -247,6 +249,7 @@ impl<'r> Engine<'r> {
             unclear_commands: 0,
             unclear_results: Vec::new(),
             ran: BTreeSet::new(),
+            read_with: BTreeSet::new(),
             looked_at: BTreeSet::new(),
             spoken: BTreeMap::new(),
             steps: 0,
