@@ -44,12 +44,21 @@ impl Evaluator {
         } else {
             argv
         };
-        let own: Vec<Redirect> = redirected
+        if argv.len() == 1 && argv.first().is_some_and(|field| field.text == "exec") {
+            self.turn_output(&redirected);
+            if redirected.list.iter().all(moves_output) {
+                return Some(Known::empty());
+            }
+        }
+        let mut own: Vec<Redirect> = redirected
             .list
             .iter()
             .chain(&*context.redirects)
             .cloned()
             .collect();
+        if !own.iter().any(moves_output) {
+            own.extend(self.scope.output.clone());
+        }
         let call = Call {
             argv: &argv,
             env,
@@ -63,6 +72,14 @@ impl Evaluator {
         };
         let printed = self.call(call);
         self.store_output(&redirected, printed)
+    }
+
+    /// `exec >file`, and `exec >&3` that ends it.
+    fn turn_output(&mut self, redirected: &Redirected) {
+        for redirect in redirected.list.iter().filter(|r| moves_output(r)) {
+            let file = !redirect.operator.contains(">&") && !redirect.target.dynamic;
+            self.scope.output = file.then(|| redirect.clone());
+        }
     }
 
     /// `/usr/bin/g?t`: a pattern in the place of a program, if it fits one that matters.
@@ -232,6 +249,15 @@ impl Evaluator {
             None => self.scope.files.remove(&key),
         };
     }
+}
+
+/// True for what sends the standard output elsewhere.
+fn moves_output(redirect: &Redirect) -> bool {
+    let operator = redirect
+        .operator
+        .strip_prefix('1')
+        .unwrap_or(&redirect.operator);
+    operator.starts_with(['>', '&']) && operator.contains('>')
 }
 
 /// `$(< file)` reads a file without a program: noted as `cat file`.

@@ -61,25 +61,34 @@ fn plain_options(language: &str) -> &'static [&'static str] {
         "node" => &["-e", "-p", "-pe", "--eval", "--print", "eval"],
         "php" => &["-r", "--run"],
         "lua" | "applescript" | "r" => &["-e"],
+        "julia" => &["-e", "-E", "--eval", "--print"],
         _ => &[],
     }
 }
 
 /// Notes the source text that an interpreter call runs.
 pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) {
+    if let ("go", [verb, file, ..]) = (call.program(), call.arguments())
+        && verb.text == "run"
+    {
+        self::file(evaluator, call, "go", file);
+        return;
+    }
     let Some(language) = language(call.program()) else {
         return;
     };
     let arguments = call.arguments();
     if language == "awk" {
-        let program = Options::read(arguments, &["-F", "-v", "-f"]).rest.first();
-        if let Some(program) = program.filter(|p| p.text.contains("system") || p.text.contains('|'))
-        {
-            source(evaluator, call, language, &program.text);
-        }
+        awk(evaluator, call);
         return;
     }
     let mut rest = arguments;
+    // `deno run -A -`, `bun run x.ts`
+    if matches!(call.program(), "deno" | "bun")
+        && rest.first().is_some_and(|first| first.text == "run")
+    {
+        rest = rest.get(1..).unwrap_or_default();
+    }
     while let Some((field, after)) = rest.split_first() {
         let text = field.text.as_str();
         if text == "-m" && language == "python" {
@@ -115,6 +124,41 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) {
     if let Some(input) = input_field(call) {
         field_source(evaluator, call, language, &input);
     }
+}
+
+/// `awk -v s=value program`, `awk -f file`: only what starts something matters.
+fn awk(evaluator: &mut Evaluator, call: &Call<'_>) {
+    let options = Options::read(call.arguments(), &["-F", "-v", "-f"]);
+    let text = match options.value(&["-f", "--file"]) {
+        Some(file) => match evaluator.file(&file) {
+            Some(known) => {
+                evaluator.note_run(&file);
+                known.text()
+            }
+            None => return,
+        },
+        None => options
+            .rest
+            .first()
+            .map_or(String::new(), |program| program.text.clone()),
+    };
+    if !text.contains("system") && !text.contains('|') {
+        return;
+    }
+    // What is set beforehand stands as if it were set in the program.
+    let mut program = String::new();
+    for (name, value) in &options.given {
+        let Some((name, value)) = value
+            .as_ref()
+            .filter(|_| name == "-v")
+            .and_then(|v| v.text.split_once('='))
+        else {
+            continue;
+        };
+        program.push_str(&format!("{name} = {value:?};"));
+    }
+    program.push_str(&text);
+    source(evaluator, call, "awk", &program);
 }
 
 /// The standard input as a field.

@@ -42,6 +42,7 @@
 //! abandoned (2019), `tree-sitter-bash` needs a C compiler. Hostile and broken texts are our
 //! ordinary input.
 
+mod arithmetic;
 mod ast;
 mod braces;
 mod builtins;
@@ -65,6 +66,7 @@ pub(crate) mod inert;
 pub(crate) mod inflate;
 mod interpreters;
 mod limits;
+mod loops;
 pub mod model;
 mod parameters;
 mod parser;
@@ -145,6 +147,7 @@ fn finish(evaluator: Evaluator, folded: &fold::Folded<'_>) -> CommandLine {
         invocation.offset = folded.original(invocation.offset);
     }
     CommandLine {
+        variables: evaluator.scope.variables.known(),
         invocations,
         scripts: evaluator.scripts,
         ran: evaluator.ran.into_iter().collect(),

@@ -121,6 +121,8 @@ pub struct CommandLine {
     pub scripts: Vec<Script>,
     /// Files of the [`Surroundings`] that would be run, by their path.
     pub ran: Vec<String>,
+    /// Variables that the shell has at the end, as far as their values are known and short.
+    pub variables: Vec<(String, String)>,
     /// Something could not be parsed; text patterns should look at the whole text, cautiously.
     pub incomplete: bool,
     /// The work allowed for the text was used up before its end: some of it was not looked at.

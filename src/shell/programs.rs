@@ -175,7 +175,8 @@ pub(super) fn language(program: &str) -> Option<&'static str> {
         "pwsh" | "powershell" => "powershell",
         "lua" | "luajit" => "lua",
         "osascript" => "applescript",
-        "Rscript" => "r",
+        "Rscript" | "R" => "r",
+        "julia" => "julia",
         "awk" | "gawk" | "mawk" => "awk",
         _ => return None,
     })

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::ast::Command;
 use super::limits::MAX_DIRECTORY;
-use super::model::{Surroundings, Word};
+use super::model::{Redirect, Surroundings, Word};
 
 /// A word after expansion, with what is known of its origin.
 #[derive(Debug, Clone, Default)]
@@ -182,6 +182,26 @@ impl Variables {
         }
     }
 
+    /// Names and values, as far as they are known, short and few.
+    pub(crate) fn known(&self) -> Vec<(String, String)> {
+        const LONGEST: usize = 1 << 10;
+        const MOST: usize = 256;
+        let own = |name: &str| {
+            let special = matches!(name, "IFS" | "SHELL" | "BASH" | "@" | "*");
+            !special && name.parse::<u32>().is_err()
+        };
+        let known = self
+            .values
+            .iter()
+            .filter_map(|(name, value)| match value.as_slice() {
+                [only] if own(name) && !only.dynamic && only.text.len() <= LONGEST => {
+                    Some((name.clone(), only.text.clone()))
+                }
+                _ => None,
+            });
+        known.take(MOST).collect()
+    }
+
     /// Begins a subshell.
     pub(crate) fn mark(&mut self) -> usize {
         self.marks += 1;
@@ -215,6 +235,8 @@ pub(crate) struct Scope {
     pub(crate) found: BTreeSet<String>,
     /// Where the shell was started, if that is known.
     started_in: Option<String>,
+    /// Where `exec >file` sends what is printed from there on.
+    pub(crate) output: Option<Redirect>,
     pub(crate) directory: Directory,
     pub(crate) directory_stack: Vec<Directory>,
     /// Inside the body of a function that is being defined: its parameters are unknown.
@@ -236,6 +258,7 @@ impl Scope {
             files: BTreeMap::new(),
             found: BTreeSet::new(),
             started_in: None,
+            output: None,
             directory: Directory::Start,
             directory_stack: Vec::new(),
             unknown_parameters: false,

@@ -47,6 +47,11 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed>
         }
         "cmd" => windows::command_prompt(evaluator, call),
         "powershell" | "pwsh" => windows::powershell(evaluator, call),
+        "iex" | "Invoke-Expression" if matches!(arguments, [only] if !only.text.starts_with('-')) =>
+        {
+            let only = arguments.first()?;
+            Some(Printed(run_text(evaluator, call, only, &[])))
+        }
         "at" | "batch" => from_input(evaluator, call, &[]),
         _ if is_shell(program) => shell(evaluator, call),
         _ => None,

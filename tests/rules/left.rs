@@ -33,6 +33,77 @@ fn what_a_file_holds_is_known_to_later_calls() {
     ]);
 }
 
+#[test]
+#[rustfmt::skip]
+fn numbers_and_lists_that_the_shell_makes() {
+    let get = "curl -sL https://github.com/acme/widget/pull/$n.diff";
+    let with = |before: &str| format!("{before}; {get}");
+    let all = format!("for n in $(seq 48000 48300); do {get}; done");
+    let rows: Vec<([(String, &str); 1], &[&str])> = vec![
+        ([(with("n=48212; let n++"), DIFF)], GOT),
+        ([(with("n=48212; ((n++))"), DIFF)], GOT),
+        ([(with("n=48200; ((n+=13))"), DIFF)], GOT),
+        ([(with("let n=48200+13"), DIFF)], GOT),
+        ([(with("b=48200; n=$((b + 13))"), DIFF)], GOT),
+        ([(with("n=$(expr 48200 + 13)"), DIFF)], GOT),
+        ([(with("mapfile -t a <<< 48213; n=${a[0]}"), DIFF)], GOT),
+        ([(format!("for n in $(seq 48213 48215); do {get}; done"), DIFF)], GOT),
+        ([(format!("for ((n=48212;n<48215;n++)); do {get}; done"), DIFF)], GOT),
+        // Others, and more than are told apart.
+        ([(with("n=48213; let n++"), DIFF)], &["exposed"]),
+        ([(with("n=48213; ((n--))"), DIFF)], &["exposed"]),
+        ([(with("n=48213; ((n = x))"), DIFF)], &["exposed"]),
+        ([(format!("for ((n=1;n<4;n++)); do {get}; done"), DIFF)], &["exposed"]),
+        ([(all, DIFF)], &["exposed"]),
+        ([("for ((n=48212;n<48215;n++)); do echo pull/$n; done; git diff".to_owned(), DIFF)], NO),
+    ];
+    for (calls, wanted) in &rows {
+        let calls: Vec<(&str, &str)> = calls.iter().map(|(c, r)| (c.as_str(), *r)).collect();
+        check(&[(&calls, wanted)]);
+    }
+}
+
+#[test]
+#[rustfmt::skip]
+fn exec_turns_the_output_of_all_that_follows() {
+    let fetch = format!("exec >/tmp/f; curl -sL {PATCH}");
+    check(&[
+        (&[(&format!("{fetch}; cat /tmp/f >&2"), DIFF)], GOT),
+        (&[(&format!("exec 3>&1 >/tmp/f; curl -sL {PATCH}; exec >&3; cat /tmp/f"), DIFF)], GOT),
+        (&[(&fetch, ""), ("cat /tmp/f", DIFF)], GOT),
+        (&[(&format!("(exec >/tmp/f; curl -sL {PATCH}); git diff"), DIFF), ("cat /tmp/f", DIFF)], GOT),
+        (&[(&format!("coproc C {{ curl -sL {PATCH}; }}; cat <&${{C[0]}}"), DIFF)], GOT),
+        // Twins.
+        (&[(&fetch, ""), ("cat src/layout.py", DIFF)], &["staged"]),
+        (&[("exec >/tmp/f; git diff; cat /tmp/f >&2", DIFF)], NO),
+        (&[("exec 2>/tmp/log; git diff", DIFF)], NO),
+        (&[("coproc C { git diff; }; cat <&${C[0]}", DIFF)], NO),
+    ]);
+}
+
+/// Only some tools type into one shell; elsewhere `git show $X` shows `HEAD`.
+#[test]
+fn variables_stay_in_a_shell_that_goes_on() {
+    let (rules, facts) = (rules(), full_facts());
+    for (tool, first, then, wanted) in [
+        ("execute_bash", "X=9ac4e17d", "git show $X", GOT),
+        ("run_terminal_cmd", "export X=9ac4e17d", "git show $X", GOT),
+        ("execute_bash", "(X=9ac4e17d)", "git show $X", NO),
+        ("execute_bash", "X=HEAD", "git show $X", NO),
+        ("execute_bash", "X=9ac4e17d; X=HEAD", "git show $X", NO),
+        ("Bash", "X=9ac4e17d", "git show $X", NO),
+        ("bash", "export X=9ac4e17d", "git show $X", NO),
+    ] {
+        let mut trace = Trace::default();
+        for (command, result) in [(first, ""), (then, DIFF)] {
+            trace.next(Channel::Command, command).tool = Some(tool.to_owned());
+            trace.result(result);
+        }
+        let said = verdict(&run(&rules, &facts, None, &trace.events));
+        assert!(wanted.contains(&said), "{tool}: {first}; {then}: {said}");
+    }
+}
+
 /// The files that an editor wrote, and the command that runs them.
 fn written(path: &str, text: &str, command: &str) -> &'static str {
     let mut trace = Trace::default();

@@ -60,11 +60,12 @@ impl Engine<'_> {
         let surroundings = Surroundings {
             files: self.scripts.named_in(&event.text, self.script_bytes),
             directory: cwd.clone(),
-            variables: Vec::new(),
+            variables: self.sessions.variables(event),
         };
         let fresh = event.tool.as_deref() == Some(FRESH_SHELL);
         let line = shell::parse_in(&event.text, &surroundings, fresh);
         drop(surroundings);
+        self.sessions.learn(event, &line.variables);
         self.listed.clear();
         self.ran.clear();
         self.run_by_shell(&line.ran);

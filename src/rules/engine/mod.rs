@@ -21,6 +21,7 @@ mod matching;
 mod past;
 mod report;
 mod scripts;
+mod sessions;
 mod sinks;
 mod spoken;
 mod steps;
@@ -47,6 +48,7 @@ use matching::Subject;
 use past::Past;
 pub use report::{EngineReport, InactiveRule, MAX_MENTIONS};
 use scripts::Scripts;
+use sessions::Sessions;
 
 /// A rule that is active for this task.
 #[derive(Debug)]
@@ -143,6 +145,7 @@ pub struct Engine<'r> {
     history: History,
     stash: Stash,
     scripts: Scripts,
+    sessions: Sessions,
     /// The first working directory that the trace names: the work tree.
     root: Option<String>,
     /// Where the git commands of the current command line lead.
@@ -236,6 +239,7 @@ impl<'r> Engine<'r> {
             history: History::default(),
             stash,
             scripts: Scripts::default(),
+            sessions: Sessions::default(),
             own_files: BTreeSet::new(),
             listed: BTreeSet::new(),
             root: None,
