@@ -109,7 +109,10 @@ impl Prompt {
     /// Adds a text that the user wrote.
     pub fn learn(&mut self, prompt: &str) {
         let text = folded(prompt);
-        if !self.folded.contains(&text) {
+        if self.folded.is_empty() {
+            // A prompt can be very long: it is there once.
+            self.folded = text;
+        } else if !self.folded.contains(&text) {
             self.folded.push('\n');
             self.folded.push_str(&text);
         }
