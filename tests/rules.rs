@@ -15,6 +15,10 @@ mod flows;
 mod fresh;
 #[path = "rules/hidden.rs"]
 mod hidden;
+#[path = "rules/languages.rs"]
+mod languages;
+#[path = "rules/left.rs"]
+mod left;
 #[path = "rules/lint.rs"]
 mod lint;
 #[path = "rules/manual.rs"]

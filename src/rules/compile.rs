@@ -305,10 +305,28 @@ fn side(syntax: &WhereSyntax, kind: Kind, sink: &mut Sink) -> Option<Side> {
 }
 
 fn after(syntax: AfterSyntax, sink: &mut Sink) -> Option<After> {
-    Some(After {
-        rules: globs(&syntax.rules, sink)?,
+    let mut holds = true;
+    if syntax.rules.get_ref().is_empty() {
+        sink.error_help(
+            syntax.rules.span(),
+            "no rule is asked for, so this never holds",
+            "name one or more, such as `rules = [\"forge.*\"]`",
+        );
+        holds = false;
+    }
+    if let Some(within) = syntax.within.as_ref().filter(|most| *most.get_ref() == 0) {
+        sink.error_help(
+            within.span(),
+            "nothing happens within no events, so this never holds",
+            "the next event counts as 1; without `within` there may be any number between",
+        );
+        holds = false;
+    }
+    let rules = globs(syntax.rules.get_ref(), sink)?;
+    holds.then_some(After {
+        rules,
         stage: syntax.stage.unwrap_or(Stage::Attempted),
-        within: syntax.within,
+        within: syntax.within.map(toml::Spanned::into_inner),
         same: syntax.same,
     })
 }

@@ -110,6 +110,29 @@ pub(super) fn entry<T: DeserializeOwned>(
     doubts: &mut Doubts,
     sink: &mut Sink,
 ) -> Option<T> {
+    let mut absent = Vec::new();
+    let read = entry_without(&mut value, doubts, sink, &mut absent);
+    tell_absent(absent, sink);
+    read
+}
+
+/// Keys that are missing, with the tables that lack them: one message for each table.
+fn tell_absent(mut absent: Vec<(Range<usize>, String)>, sink: &mut Sink) {
+    while let Some((table, _)) = absent.first().cloned() {
+        let here = absent.extract_if(.., |(span, _)| *span == table);
+        let keys: Vec<String> = here.map(|(_, key)| format!("`{key}`")).collect();
+        let word = if keys.len() == 1 { "field" } else { "fields" };
+        sink.error(table, format!("missing {word} {}", keys.join(", ")));
+    }
+}
+
+/// The same; what is missing is put on a list.
+fn entry_without<T: DeserializeOwned>(
+    value: &mut Spanned<DeValue<'_>>,
+    doubts: &mut Doubts,
+    sink: &mut Sink,
+    absent: &mut Vec<(Range<usize>, String)>,
+) -> Option<T> {
     let whole = value.span();
     for _ in 0..MAX_MISTAKES {
         let error = match T::deserialize(ValueDeserializer::from(value.clone())) {
@@ -129,11 +152,13 @@ pub(super) fn entry<T: DeserializeOwned>(
             Mistake::Missing(key) => doubts.explain_absence(key, &span, sink.text),
             _ => false,
         };
-        if !told {
-            sink.toml(&error, whole.clone());
+        match mistake {
+            _ if told => {}
+            Mistake::Missing(key) => absent.push((span.clone(), key.to_owned())),
+            _ => sink.toml(&error, whole.clone()),
         }
         let mut path = Vec::new();
-        let Some(table) = mend(&mut value, &span, &mistake, &mut path) else {
+        let Some(table) = mend(value, &span, &mistake, &mut path) else {
             doubts.anything = true;
             return None;
         };

@@ -96,7 +96,7 @@ pub(super) fn names(syntax: &RuleSyntax, ids: &[&str], sink: &mut Sink) {
         .chain(&matching.all)
         .chain(&matching.none);
     let from = patterns.flat_map(|pattern| &pattern.get_ref().from);
-    let after = syntax.after.iter().flat_map(|after| &after.rules);
+    let after = syntax.after.iter().flat_map(|after| after.rules.get_ref());
     for glob in from.chain(after) {
         let source = glob.get_ref();
         let Ok(compiled) = RuleGlob::new(source) else {
@@ -163,8 +163,27 @@ fn literal(pattern: &Spanned<PatternSyntax>, none: &[Excluded], sink: &mut Sink)
             format!("write `{folded}`"),
         );
     }
-    if template::placeholders(text).0.is_empty() && none.iter().any(|excluded| excluded.holds(text))
-    {
+    let (facts, unknown) = template::placeholders(text);
+    for range in unknown {
+        let before = text.get(..range.start).unwrap_or_default();
+        let name = text.get(range.start + 1..range.end - 1).unwrap_or_default();
+        // `${x}` and `#{x}` are what shells and languages write.
+        if !before.ends_with(['$', '#', '%', '\\']) {
+            let near = nearest(name, template::Fact::ALL.iter().map(|(name, _)| *name));
+            sink.warn(
+                literal.span(),
+                "unknown-fact",
+                format!(
+                    "no task fact is called `{name}`, so `{{{name}}}` is looked for as it stands"
+                ),
+                near.map_or_else(
+                    || "a `regex` with `\\{` says that this is meant".to_owned(),
+                    |near| format!("did you mean `{{{near}}}`?"),
+                ),
+            );
+        }
+    }
+    if facts.is_empty() && none.iter().any(|excluded| excluded.holds(text)) {
         sink.warn(
             literal.span(),
             "unreachable-literal",

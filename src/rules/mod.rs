@@ -9,6 +9,7 @@
 //!
 //! `docs/rules.md` is the manual. The engine knows events and commands, no trace formats.
 
+mod allowed;
 pub mod call;
 mod check;
 mod compile;

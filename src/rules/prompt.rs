@@ -1,5 +1,6 @@
 //! What the user asked: text quoted from it is no evidence, and what it asks for is allowed.
 
+use super::allowed::{Allowed, commands};
 use super::call::address::decoded;
 use super::text::{folded, slice, words};
 use crate::shell::model::Invocation;
@@ -80,7 +81,10 @@ const ASKS: &[&str] = &[
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
     folded: String,
+    /// The facts that allow something, as text.
     allowed: String,
+    /// The commands that they name.
+    commands: Vec<Allowed>,
 }
 
 /// Why a finding does not count.
@@ -94,6 +98,7 @@ impl Prompt {
         let mut new = Self {
             folded: String::new(),
             allowed: folded(&allowed.join(" \n ")),
+            commands: allowed.iter().flat_map(|fact| commands(fact)).collect(),
         };
         if let Some(prompt) = prompt {
             new.learn(prompt);
@@ -104,7 +109,10 @@ impl Prompt {
     /// Adds a text that the user wrote.
     pub fn learn(&mut self, prompt: &str) {
         let text = folded(prompt);
-        if !self.folded.contains(&text) {
+        if self.folded.is_empty() {
+            // A prompt can be very long: it is there once.
+            self.folded = text;
+        } else if !self.folded.contains(&text) {
             self.folded.push('\n');
             self.folded.push_str(&text);
         }
@@ -138,7 +146,8 @@ impl Prompt {
         }
         [&whole, &core]
             .iter()
-            .any(|text| self.allowed.contains(text.as_str()) || self.asks_for(text))
+            .any(|text| stands_whole(&self.allowed, text) || self.asks_for(text))
+            || self.commands.iter().any(|allowed| allowed.fits(invocation))
     }
 
     /// True if the prompt or the facts name the address.
@@ -180,6 +189,14 @@ impl Prompt {
                 .any(|w| sentence_before(&self.folded, at).contains(w))
         })
     }
+}
+
+/// True if the piece stands in the text and no word goes on behind it.
+fn stands_whole(text: &str, piece: &str) -> bool {
+    text.match_indices(piece).any(|(at, _)| {
+        let after = text.get(at + piece.len()..).unwrap_or_default();
+        !after.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-' | '='))
+    })
 }
 
 /// The text from the last full stop on. Line breaks are folded, so the head of a list ("you must

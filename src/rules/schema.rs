@@ -299,11 +299,11 @@ pub struct GitSyntax {
 )]
 pub struct AfterSyntax {
     /// Globs over the ids of the rules that hit before; one is enough.
-    pub rules: Vec<Spanned<String>>,
+    pub rules: Spanned<Vec<Spanned<String>>>,
     /// What they reached at least; `attempted` if missing.
     pub stage: Option<Stage>,
     /// Most events between that hit and this one; any number if missing.
-    pub within: Option<u64>,
+    pub within: Option<Spanned<u64>>,
     /// What both must share.
     pub same: Option<Same>,
 }

@@ -100,8 +100,10 @@ pub(crate) enum Kind {
         /// Nodes of the body.
         nodes: usize,
     },
-    /// `(( … ))`: only the substitutions in it matter.
+    /// `(( … ))`
     Arithmetic(RawWord),
+    /// `for (( … )); do body; done`
+    Count { header: RawWord, body: Script },
     /// `[[ … ]]`, as the words between the brackets.
     Test(Vec<RawWord>),
 }

@@ -32,7 +32,13 @@ pub(super) fn apply(evaluator: &mut Evaluator, call: &Call<'_>) {
                 evaluator.scope.variables.remove(&field.text);
             }
         }
-        "read" | "mapfile" | "readarray" => read(evaluator, call),
+        "let" => {
+            for field in arguments {
+                evaluator.compute(&field.text);
+            }
+        }
+        "read" => read(evaluator, call),
+        "mapfile" | "readarray" => lines(evaluator, call),
         "printf" => {
             if let [option, name, ..] = arguments
                 && option.text == "-v"
@@ -87,7 +93,7 @@ fn read(evaluator: &mut Evaluator, call: &Call<'_>) {
     .rest
     .iter()
     .collect();
-    let input = call.stdin.as_ref().filter(|_| call.program() == "read");
+    let input = call.stdin.as_ref();
     let text = input.map(super::scope::Known::text);
     let decoded = input.map_or(0, |known| known.decoded);
     let mut rest = text.as_deref().map(str::trim);
@@ -111,6 +117,24 @@ fn read(evaluator: &mut Evaluator, call: &Call<'_>) {
         if evaluator.charge(value.text.len()) {
             evaluator.scope.variables.set(&name.text, vec![value]);
         }
+    }
+}
+
+/// `mapfile -t names`: each line of a known input is an element.
+fn lines(evaluator: &mut Evaluator, call: &Call<'_>) {
+    /// Longer inputs are not told apart.
+    const MOST: usize = 256;
+    let values = &["-d", "-n", "-O", "-s", "-u", "-C", "-c"];
+    let options = super::wrappers::Options::read(call.arguments(), values);
+    let name = options.rest.first().map_or("MAPFILE", |name| &name.text);
+    let text = call.stdin.as_ref().map(super::scope::Known::text);
+    let known = text.as_deref().filter(|text| text.lines().count() <= MOST);
+    let value = match known {
+        Some(text) => text.lines().map(Field::plain).collect(),
+        None => vec![Field::unresolved(&format!("${name}"))],
+    };
+    if evaluator.charge_fields(&value) {
+        evaluator.scope.variables.set(name, value);
     }
 }
 

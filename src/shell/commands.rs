@@ -44,12 +44,21 @@ impl Evaluator {
         } else {
             argv
         };
-        let own: Vec<Redirect> = redirected
+        if argv.len() == 1 && argv.first().is_some_and(|field| field.text == "exec") {
+            self.turn_output(&redirected);
+            if redirected.list.iter().all(moves_output) {
+                return Some(Known::empty());
+            }
+        }
+        let mut own: Vec<Redirect> = redirected
             .list
             .iter()
             .chain(&*context.redirects)
             .cloned()
             .collect();
+        if !own.iter().any(moves_output) {
+            own.extend(self.scope.output.clone());
+        }
         let call = Call {
             argv: &argv,
             env,
@@ -63,6 +72,14 @@ impl Evaluator {
         };
         let printed = self.call(call);
         self.store_output(&redirected, printed)
+    }
+
+    /// `exec >file`, and `exec >&3` that ends it.
+    fn turn_output(&mut self, redirected: &Redirected) {
+        for redirect in redirected.list.iter().filter(|r| moves_output(r)) {
+            let file = !redirect.operator.contains(">&") && !redirect.target.dynamic;
+            self.scope.output = file.then(|| redirect.clone());
+        }
     }
 
     /// `/usr/bin/g?t`: a pattern in the place of a program, if it fits one that matters.
@@ -185,8 +202,16 @@ impl Evaluator {
     /// The content of a file, if this text wrote it.
     pub(crate) fn file(&self, path: &Field) -> Option<Known> {
         let exact = self.scope.files.get(&path.text);
-        let key = || self.scope.directory.file(&path.text);
+        let key = || self.scope.file_key(&path.text);
         exact.or_else(|| self.scope.files.get(&key())).cloned()
+    }
+
+    /// Notes that a file is run, if it was there before.
+    pub(super) fn note_run(&mut self, path: &Field) {
+        let key = self.scope.file_key(&path.text);
+        if self.scope.found.contains(&key) {
+            self.ran.insert(key);
+        }
     }
 
     /// Remembers what was printed into a file; the result is what is left on standard output.
@@ -199,7 +224,7 @@ impl Evaluator {
             return printed;
         };
         let content = if *append {
-            let key = self.scope.directory.file(&target.text);
+            let key = self.scope.file_key(&target.text);
             let before = self.scope.files.remove(&key);
             self.concatenate(before.or_else(|| Some(Known::empty())), printed)
         } else {
@@ -214,15 +239,25 @@ impl Evaluator {
         if path.dynamic {
             return;
         }
-        let key = self.scope.directory.file(&path.text);
+        let key = self.scope.file_key(&path.text);
         if !self.charge(key.len()) {
             return;
         }
+        self.scope.found.remove(&key);
         match content {
             Some(content) => self.scope.files.insert(key, content),
             None => self.scope.files.remove(&key),
         };
     }
+}
+
+/// True for what sends the standard output elsewhere.
+fn moves_output(redirect: &Redirect) -> bool {
+    let operator = redirect
+        .operator
+        .strip_prefix('1')
+        .unwrap_or(&redirect.operator);
+    operator.starts_with(['>', '&']) && operator.contains('>')
 }
 
 /// `$(< file)` reads a file without a program: noted as `cat file`.

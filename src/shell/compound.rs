@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use super::ast::{Command, Item, Kind, RawWord, Script};
-use super::model::Join;
+use super::ast::{Kind, RawWord, Script};
 use super::parser::{Parser, ends_words, is_delimiter};
 
 impl Parser<'_> {
@@ -139,17 +138,7 @@ impl Parser<'_> {
         self.skip_blank();
         if let Some(word) = self.arithmetic("((") {
             let body = self.loop_body();
-            let header = Command {
-                kind: Kind::Arithmetic(word),
-                redirects: Vec::new(),
-                offset: self.base.at(self.cursor.position()),
-            };
-            let item = Item {
-                join: Join::First,
-                commands: vec![header],
-            };
-            let header = Script { items: vec![item] };
-            return Kind::Group(vec![header, body]);
+            return Kind::Count { header: word, body };
         }
         let name = self.word().plain().unwrap_or_default().to_owned();
         self.skip_lines();

@@ -9,14 +9,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use super::ast::{Command, Item, Kind, RawWord, Script};
+use super::ast::{Command, Item, Kind, Script};
 use super::cursor::Base;
 use super::functions::Functions;
 use super::limits::{
     BASE_BUDGET, BASE_ROOM, BUDGET_PER_BYTE, Budget, FIELD_COST, MAX_DECODED, MAX_GROUP_REDIRECTS,
-    MAX_LOOP_ROUNDS, MAX_NESTING, NODE_SIZE, ROOM_PER_BYTE, STEP_COST,
+    MAX_NESTING, NODE_SIZE, ROOM_PER_BYTE, STEP_COST,
 };
-use super::model::{Invocation, Join, Origin, Redirect};
+use super::model::{Invocation, Join, Origin, Redirect, Script as SourceText};
 use super::parser::{Dialect, Parser};
 use super::scope::{Field, Known, Scope};
 
@@ -114,7 +114,9 @@ pub(crate) struct Evaluator {
     pub(crate) out: Vec<Invocation>,
     /// For each open pipeline: what goes before it.
     pub(crate) before: Vec<Vec<Invocation>>,
-    pub(crate) scripts: Vec<(String, String)>,
+    pub(crate) scripts: Vec<SourceText>,
+    /// Files that were there before and are run.
+    pub(crate) ran: BTreeSet<String>,
     pub(crate) incomplete: bool,
     /// Scripts nested too deeply, and how they would be executed.
     pub(crate) aside: VecDeque<(String, Origin)>,
@@ -142,6 +144,7 @@ impl Evaluator {
             out: Vec::new(),
             before: Vec::new(),
             scripts: Vec::new(),
+            ran: BTreeSet::new(),
             incomplete: false,
             aside: VecDeque::new(),
             emitted: 0,
@@ -370,7 +373,10 @@ impl Evaluator {
         let outer = std::mem::take(&mut self.out);
         self.before.push(outer);
         let mut flowing = context.stdin.clone();
+        let output = self.scope.output.take();
         for (at, command) in item.commands.iter().enumerate() {
+            // Only what the last one prints goes where the output goes.
+            self.scope.output = output.clone().filter(|_| at + 1 == item.commands.len());
             let inner = Context {
                 join: if at == 0 { join } else { Join::Pipe },
                 stdin: flowing.take(),
@@ -383,6 +389,7 @@ impl Evaluator {
             self.scope.directory = directory;
             self.scope.variables.rollback(mark);
         }
+        self.scope.output = output;
         let own = std::mem::take(&mut self.out);
         self.out = self.before.pop().unwrap_or_default();
         self.out.extend(own);
@@ -422,7 +429,9 @@ impl Evaluator {
             Kind::Subshell(script) => {
                 let mark = self.scope.variables.mark();
                 let directory = self.scope.directory.clone();
+                let output = self.scope.output.clone();
                 let printed = self.script(script, context);
+                self.scope.output = output;
                 self.scope.directory = directory;
                 self.scope.variables.rollback(mark);
                 printed
@@ -464,51 +473,17 @@ impl Evaluator {
                 None
             }
             Kind::Arithmetic(word) => {
-                self.expand_single(word, context);
+                let text = self.expand_single(word, context).text;
+                self.compute(&text);
+                None
+            }
+            Kind::Count { header, body } => {
+                self.counting(header, body, context);
                 None
             }
             Kind::Test(words) => {
                 self.expand_words(words, context);
                 None
-            }
-        }
-    }
-
-    /// Evaluates the body once for each literal word; once for all if they cannot be told.
-    fn for_loop(
-        &mut self,
-        name: &str,
-        words: Option<&[RawWord]>,
-        body: &Script,
-        context: &Context,
-    ) {
-        let values = match words {
-            Some(words) => self.expand_words(words, context),
-            None => self.scope.variables.get("@").cloned().unwrap_or_default(),
-        };
-        let known = !values.is_empty() && values.iter().all(|field| !field.dynamic);
-        if !known || values.len() > MAX_LOOP_ROUNDS {
-            self.scope
-                .variables
-                .set(name, vec![Field::unresolved(&format!("${name}"))]);
-            self.script(body, context);
-            return;
-        }
-        let start = self.out.len();
-        let mut first_round = 0;
-        for (round, value) in values.into_iter().enumerate() {
-            if !self.charge(STEP_COST) {
-                return;
-            }
-            self.scope.variables.set(name, vec![value]);
-            let before = self.out.len();
-            self.script(body, context);
-            // A body that does not use the variable is noted once.
-            let added = self.out.get(before..).unwrap_or_default();
-            if round == 0 {
-                first_round = added.len();
-            } else if self.out.get(start..start + first_round) == Some(added) {
-                self.out.truncate(before);
             }
         }
     }

@@ -162,8 +162,12 @@ impl Evaluator {
                     self.add_value(fields, &[Field::unresolved(raw)], false, false);
                 }
                 Part::Arithmetic { word, raw } => {
-                    self.expand_single(word, context);
-                    self.add_value(fields, &[Field::unresolved(raw)], false, false);
+                    let text = self.expand_single(word, context).text;
+                    let value = match self.compute(&text) {
+                        Some(number) => Field::plain(&number.to_string()),
+                        None => Field::unresolved(raw),
+                    };
+                    self.add_value(fields, &[value], false, false);
                 }
             }
         }
@@ -340,7 +344,9 @@ impl Evaluator {
         let outer = std::mem::take(&mut self.out);
         let mark = self.scope.variables.mark();
         let directory = self.scope.directory.clone();
+        let output = self.scope.output.take();
         let known = self.script(script, &inner);
+        self.scope.output = output;
         self.scope.directory = directory;
         self.scope.variables.rollback(mark);
         let found = std::mem::replace(&mut self.out, outer);

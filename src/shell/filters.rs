@@ -16,10 +16,12 @@ pub(super) fn output(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known
     let arguments = call.arguments();
     let printed = match call.program() {
         ":" | "true" | "cd" | "export" | "set" | "unset" | "alias" | "chmod" | "mkdir"
-        | "touch" | "rm" | "sleep" => Known::empty(),
+        | "touch" | "rm" | "sleep" | "let" => Known::empty(),
         "echo" => echo(arguments)?,
         "printf" if arguments.first().is_some_and(|first| first.text == "-v") => Known::empty(),
         "printf" => formatted(arguments)?,
+        "expr" => expression(evaluator, arguments)?,
+        "seq" => sequence(arguments)?,
         "which" | "command" | "type" => location(arguments)?,
         "mktemp" => temporary(evaluator, arguments)?,
         "cat" | "tee" => input(evaluator, call)?,
@@ -33,6 +35,42 @@ pub(super) fn output(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Known
     };
     let length = printed.bytes.len();
     (length <= MAX_DECODED && evaluator.charge(length)).then_some(printed)
+}
+
+/// `expr 48200 + 13`
+fn expression(evaluator: &mut Evaluator, arguments: &[Field]) -> Option<Known> {
+    // No names: each word is a number or a sign.
+    let plain = |field: &Field| !field.dynamic && !field.text.contains(char::is_alphabetic);
+    if !arguments.iter().all(plain) {
+        return None;
+    }
+    let text = super::wrappers::join(arguments);
+    let number = evaluator.compute(&text)?;
+    Some(Known::new(format!("{number}\n").as_bytes(), 0))
+}
+
+/// `seq 1 5`
+fn sequence(arguments: &[Field]) -> Option<Known> {
+    /// Longer lists are not told apart.
+    const MOST: usize = 1024;
+    let number = |field: &Field| field.text.parse::<i64>().ok().filter(|_| !field.dynamic);
+    let (first, step, last) = match arguments {
+        [last] => (1, 1, number(last)?),
+        [first, last] => (number(first)?, 1, number(last)?),
+        [first, step, last] => (number(first)?, number(step)?, number(last)?),
+        _ => return None,
+    };
+    let mut out = String::new();
+    let mut at = first;
+    for _ in 0..MOST {
+        if step == 0 || step > 0 && at > last || step < 0 && at < last {
+            return (step != 0).then(|| Known::new(out.as_bytes(), 0));
+        }
+        out.push_str(&at.to_string());
+        out.push('\n');
+        at = at.checked_add(step)?;
+    }
+    None
 }
 
 /// `$(which git)`, `$(command -v git)`: a path to the program, whose base name is what counts.

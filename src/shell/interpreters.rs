@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::embedded;
 use super::evaluator::Evaluator;
-use super::model::{Join, Origin};
+use super::model::{Join, Origin, Script};
 use super::programs::language;
 use super::scope::Field;
 use super::wrappers::Options;
@@ -61,25 +61,34 @@ fn plain_options(language: &str) -> &'static [&'static str] {
         "node" => &["-e", "-p", "-pe", "--eval", "--print", "eval"],
         "php" => &["-r", "--run"],
         "lua" | "applescript" | "r" => &["-e"],
+        "julia" => &["-e", "-E", "--eval", "--print"],
         _ => &[],
     }
 }
 
 /// Notes the source text that an interpreter call runs.
 pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) {
+    if let ("go", [verb, file, ..]) = (call.program(), call.arguments())
+        && verb.text == "run"
+    {
+        self::file(evaluator, call, "go", file);
+        return;
+    }
     let Some(language) = language(call.program()) else {
         return;
     };
     let arguments = call.arguments();
     if language == "awk" {
-        let program = Options::read(arguments, &["-F", "-v", "-f"]).rest.first();
-        if let Some(program) = program.filter(|p| p.text.contains("system") || p.text.contains('|'))
-        {
-            source(evaluator, call, language, &program.text);
-        }
+        awk(evaluator, call);
         return;
     }
     let mut rest = arguments;
+    // `deno run -A -`, `bun run x.ts`
+    if matches!(call.program(), "deno" | "bun")
+        && rest.first().is_some_and(|first| first.text == "run")
+    {
+        rest = rest.get(1..).unwrap_or_default();
+    }
     while let Some((field, after)) = rest.split_first() {
         let text = field.text.as_str();
         if text == "-m" && language == "python" {
@@ -117,6 +126,41 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) {
     }
 }
 
+/// `awk -v s=value program`, `awk -f file`: only what starts something matters.
+fn awk(evaluator: &mut Evaluator, call: &Call<'_>) {
+    let options = Options::read(call.arguments(), &["-F", "-v", "-f"]);
+    let text = match options.value(&["-f", "--file"]) {
+        Some(file) => match evaluator.file(&file) {
+            Some(known) => {
+                evaluator.note_run(&file);
+                known.text()
+            }
+            None => return,
+        },
+        None => options
+            .rest
+            .first()
+            .map_or(String::new(), |program| program.text.clone()),
+    };
+    if !text.contains("system") && !text.contains('|') {
+        return;
+    }
+    // What is set beforehand stands as if it were set in the program.
+    let mut program = String::new();
+    for (name, value) in &options.given {
+        let Some((name, value)) = value
+            .as_ref()
+            .filter(|_| name == "-v")
+            .and_then(|v| v.text.split_once('='))
+        else {
+            continue;
+        };
+        program.push_str(&format!("{name} = {value:?};"));
+    }
+    program.push_str(&text);
+    source(evaluator, call, "awk", &program);
+}
+
 /// The standard input as a field.
 fn input_field(call: &Call<'_>) -> Option<Field> {
     let (text, decoded, _) = call.input()?;
@@ -138,26 +182,47 @@ fn field_source(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, code
 
 /// `python file.py`, `python -`, `python /dev/stdin`.
 fn file(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, name: &Field) {
-    let code = if matches!(name.text.as_str(), "-" | "/dev/stdin") {
-        input_field(call)
-    } else {
-        evaluator.file(name).map(|known| Field {
-            decoded: known.decoded,
-            ..Field::plain(&known.text())
-        })
+    if matches!(name.text.as_str(), "-" | "/dev/stdin") {
+        if let Some(code) = input_field(call) {
+            field_source(evaluator, call, language, &code);
+        }
+        return;
+    }
+    let Some(known) = evaluator.file(name) else {
+        return;
     };
-    if let Some(code) = code {
-        field_source(evaluator, call, language, &code);
+    evaluator.note_run(name);
+    let mut call = call.clone();
+    if known.decoded > 0 {
+        call.context.origin = Origin::Decoded;
+    }
+    of_file(evaluator, &call, language, &known.text(), &name.text);
+}
+
+/// A source text from a file.
+pub(super) fn of_file(
+    evaluator: &mut Evaluator,
+    call: &Call<'_>,
+    language: &str,
+    text: &str,
+    file: &str,
+) {
+    let before = evaluator.scripts.len();
+    source(evaluator, call, language, text);
+    if let Some(script) = evaluator.scripts.get_mut(before) {
+        script.file = Some(file.to_owned());
     }
 }
 
 /// Keeps a source text and notes what it starts.
 pub(super) fn source(evaluator: &mut Evaluator, call: &Call<'_>, language: &str, text: &str) {
-    let room = text.len() + 2 * size_of::<String>();
+    let room = text.len() + size_of::<Script>();
     if evaluator.charge(text.len()) && evaluator.make_room(room) {
-        evaluator
-            .scripts
-            .push((language.to_owned(), text.to_owned()));
+        evaluator.scripts.push(Script {
+            language: language.to_owned(),
+            text: text.to_owned(),
+            file: None,
+        });
         embedded::search(evaluator, call, language, &super::inert::live(text));
     }
 }

@@ -42,6 +42,7 @@
 //! abandoned (2019), `tree-sitter-bash` needs a C compiler. Hostile and broken texts are our
 //! ordinary input.
 
+mod arithmetic;
 mod ast;
 mod braces;
 mod builtins;
@@ -65,6 +66,7 @@ pub(crate) mod inert;
 pub(crate) mod inflate;
 mod interpreters;
 mod limits;
+mod loops;
 pub mod model;
 mod parameters;
 mod parser;
@@ -83,7 +85,7 @@ use functions::Functions;
 use parser::{Dialect, Parser};
 
 pub use data::data_arguments;
-pub use model::{CommandLine, Invocation, Join, Origin, Redirect, Word};
+pub use model::{CommandLine, Invocation, Join, Origin, Redirect, Script, Surroundings, Word};
 pub use programs::is_data_program;
 pub(crate) use programs::{is_well_known, leads_a_command, may_wrap, runs_others};
 
@@ -91,30 +93,43 @@ pub(crate) use programs::{is_well_known, leads_a_command, may_wrap, runs_others}
 ///
 /// Never fails: what cannot be understood sets [`CommandLine::incomplete`], the rest is there.
 pub fn parse(command: &str) -> CommandLine {
-    let folded = fold::fold(command);
-    let evaluator = read(&folded, limits::PART_OF_TREE, Functions::default());
-    finish(evaluator, &folded)
+    parse_in(command, &Surroundings::default(), false)
 }
 
 /// The same, for a shell that ends with the text: functions that nothing in it calls do nothing.
 pub fn parse_whole_shell(command: &str) -> CommandLine {
+    parse_in(command, &Surroundings::default(), true)
+}
+
+/// Takes a command text apart that finds something when it begins; `whole` tells that the shell ends with it.
+pub fn parse_in(command: &str, surroundings: &Surroundings, whole: bool) -> CommandLine {
     let folded = fold::fold(command);
-    let mut evaluator = read(&folded, limits::PART_OF_TREE, Functions::default());
-    if !evaluator.incomplete {
+    let start = |functions| read(&folded, limits::PART_OF_TREE, functions, surroundings);
+    let mut evaluator = start(Functions::default());
+    if whole && !evaluator.incomplete {
         let functions = std::mem::take(&mut evaluator.functions);
         let functions = functions.without_callers(&folded.text);
         if !functions.is_empty() {
             // Both readings are not held at once.
             drop(evaluator);
-            evaluator = read(&folded, limits::PART_OF_TREE, functions);
+            evaluator = start(functions);
         }
     }
     finish(evaluator, &folded)
 }
 
 /// Reads a text in parts of so many nodes.
-fn read(folded: &fold::Folded<'_>, nodes: usize, functions: Functions) -> Evaluator {
-    let mut evaluator = Evaluator::new(folded.text.len(), nodes);
+fn read(
+    folded: &fold::Folded<'_>,
+    nodes: usize,
+    functions: Functions,
+    surroundings: &Surroundings,
+) -> Evaluator {
+    // What it may run is read as well.
+    let files = surroundings.files.iter().map(|(_, text)| text.len());
+    let length = folded.text.len().saturating_add(files.sum());
+    let mut evaluator = Evaluator::new(length, nodes);
+    evaluator.scope.surround(surroundings);
     evaluator.functions = functions;
     evaluator.read(
         Dialect::Posix,
@@ -132,8 +147,10 @@ fn finish(evaluator: Evaluator, folded: &fold::Folded<'_>) -> CommandLine {
         invocation.offset = folded.original(invocation.offset);
     }
     CommandLine {
+        variables: evaluator.scope.variables.known(),
         invocations,
         scripts: evaluator.scripts,
+        ran: evaluator.ran.into_iter().collect(),
         incomplete: evaluator.incomplete,
         unread: evaluator.budget.exhausted(),
     }

@@ -90,14 +90,39 @@ impl Invocation {
     }
 }
 
+/// What a command finds when it begins: what earlier ones left behind.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The directory that it begins in, where that is known.
+    pub directory: Option<String>,
+    /// Files with known content, by their path: absolute, or as seen from that directory.
+    pub files: Vec<(String, String)>,
+    /// Variables of the shell that goes on.
+    pub variables: Vec<(String, String)>,
+}
+
+/// A source text in another language that would be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    /// The name of the interpreter.
+    pub language: String,
+    /// The text.
+    pub text: String,
+    /// The file that it was read from, as the command names it.
+    pub file: Option<String>,
+}
+
 /// A whole command line, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandLine {
     /// The programs that would be started, in the order of the text.
     pub invocations: Vec<Invocation>,
-    /// Source texts in other languages that would be run (`python - <<EOF`, `node -e`), with the
-    /// name of the interpreter.
-    pub scripts: Vec<(String, String)>,
+    /// Source texts in other languages that would be run (`python - <<EOF`, `node -e`).
+    pub scripts: Vec<Script>,
+    /// Files of the [`Surroundings`] that would be run, by their path.
+    pub ran: Vec<String>,
+    /// Variables that the shell has at the end, as far as their values are known and short.
+    pub variables: Vec<(String, String)>,
     /// Something could not be parsed; text patterns should look at the whole text, cautiously.
     pub incomplete: bool,
     /// The work allowed for the text was used up before its end: some of it was not looked at.

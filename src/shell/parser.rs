@@ -327,7 +327,11 @@ impl<'t> Parser<'t> {
         loop {
             self.skip_blank();
             match self.reserved() {
-                Some(word @ ("!" | "coproc")) => self.cursor.advance(word.len()),
+                Some("!") => self.cursor.advance(1),
+                Some(word @ "coproc") => {
+                    self.cursor.advance(word.len());
+                    self.skip_name_of_group();
+                }
                 Some("time") => {
                     let before = self.cursor.position();
                     self.cursor.advance("time".len());
@@ -342,6 +346,18 @@ impl<'t> Parser<'t> {
                 }
                 _ => return,
             }
+        }
+    }
+
+    /// Skips a name in front of a `{` or `(`: `coproc NAME { …; }`.
+    fn skip_name_of_group(&mut self) {
+        self.skip_blank();
+        let before = self.cursor.position();
+        let name = self.cursor.take_while(is_name).len();
+        self.skip_blank();
+        let group = matches!(self.cursor.peek(0), Some(b'{' | b'('));
+        if name == 0 || !group {
+            self.cursor.seek(before);
         }
     }
 

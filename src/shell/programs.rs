@@ -175,8 +175,27 @@ pub(super) fn language(program: &str) -> Option<&'static str> {
         "pwsh" | "powershell" => "powershell",
         "lua" | "luajit" => "lua",
         "osascript" => "applescript",
-        "Rscript" => "r",
+        "Rscript" | "R" => "r",
+        "julia" => "julia",
         "awk" | "gawk" | "mawk" => "awk",
+        _ => return None,
+    })
+}
+
+/// The language of a source file, by the ending of its name.
+pub(super) fn language_of_file(path: &str) -> Option<&'static str> {
+    let (_, ending) = path.rsplit_once('.')?;
+    Some(match ending {
+        "py" => "python",
+        "js" | "mjs" | "cjs" | "ts" | "mts" | "tsx" | "jsx" => "node",
+        "pl" => "perl",
+        "rb" => "ruby",
+        "php" => "php",
+        "ps1" => "powershell",
+        "lua" => "lua",
+        "R" | "r" => "r",
+        "jl" => "julia",
+        "awk" => "awk",
         _ => return None,
     })
 }

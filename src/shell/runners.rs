@@ -84,6 +84,7 @@ const CONTAINER_FLAGS: &[&str] = &[
 /// Takes such a call apart; `None` if it is none.
 pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
     match call.program() {
+        "wget" | "aria2c" | "curl" => listed(evaluator, call),
         "xargs" => xargs(evaluator, call),
         "parallel" => parallel(evaluator, call),
         "find" | "fd" | "fdfind" => {
@@ -116,6 +117,11 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed>
             behind(evaluator, call, command.unwrap_or_default());
             Some(Printed(None))
         }
+        "psql" | "mysql" | "mariadb" | "sqlite3" | "gdb" | "lldb" | "ed" | "ftp" | "sftp" => {
+            evaluator.emit(call);
+            escapes(evaluator, call);
+            Some(Printed(None))
+        }
         "tmux" | "screen" => {
             evaluator.emit(call);
             terminal(evaluator, call);
@@ -123,6 +129,37 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed>
         }
         _ => None,
     }
+}
+
+/// `wget -i file`, `curl -K file`: the addresses in a file that is known are arguments.
+fn listed(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed> {
+    let names: &[&str] = match call.program() {
+        "curl" => &["-K", "--config"],
+        _ => &["-i", "--input-file"],
+    };
+    let letter = if call.program() == "curl" { 'K' } else { 'i' };
+    let arguments = call.arguments();
+    let at = arguments.iter().position(|field| {
+        let short = field.text.starts_with('-') && !field.text.starts_with("--");
+        names.contains(&field.text.as_str()) || short && field.text.ends_with(letter)
+    })?;
+    let known = evaluator.file(arguments.get(at + 1)?)?;
+    let mut argv = call.argv.to_vec();
+    for word in known
+        .text()
+        .split(|c: char| c.is_whitespace() || "\"'=".contains(c))
+    {
+        if word.contains("://") && argv.len() < call.argv.len() + MAX_INPUT_WORDS {
+            argv.push(Field {
+                decoded: known.decoded,
+                ..Field::plain(word)
+            });
+        }
+    }
+    let mut inner = call.clone();
+    inner.argv = &argv;
+    evaluator.emit(&inner);
+    Some(Printed(None))
 }
 
 /// A call behind one that was noted itself.
@@ -337,8 +374,14 @@ fn container(evaluator: &mut Evaluator, call: &Call<'_>) {
 
 /// `vim -c '!command'`, `vim -c 'r !command'`, `vim +'!command'`.
 fn editor(evaluator: &mut Evaluator, call: &Call<'_>) {
-    for field in call.arguments() {
-        let text = field.text.trim_start_matches(['+', ':', ' ', '%', '.']);
+    let typed = call.input().map(|(text, ..)| text);
+    let typed = typed
+        .iter()
+        .flat_map(|text| text.lines())
+        .take(MAX_INPUT_WORDS);
+    let given = call.arguments().iter().map(|field| field.text.as_str());
+    for text in given.chain(typed) {
+        let text = text.trim_start_matches(['+', ':', ' ', '%', '.']);
         let text = text
             .strip_prefix("read")
             .or_else(|| text.strip_prefix('r'))
@@ -346,6 +389,32 @@ fn editor(evaluator: &mut Evaluator, call: &Call<'_>) {
             .trim_start();
         let text = text.strip_prefix("silent").unwrap_or(text).trim_start();
         if let Some(command) = text.strip_prefix('!') {
+            script_behind(evaluator, call, &[Field::plain(command)]);
+        }
+    }
+}
+
+/// Commands for the shell among those of another program: `\\! x`, `.shell x`, `!x`, `shell x`.
+fn escapes(evaluator: &mut Evaluator, call: &Call<'_>) {
+    let given = call.arguments().iter().map(|field| field.text.clone());
+    let typed = call.input().map(|(text, ..)| text);
+    let lines: Vec<String> = given
+        .chain(typed)
+        .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+        .take(MAX_INPUT_WORDS)
+        .collect();
+    for line in lines {
+        let line = line.trim_start();
+        let marks = [
+            "\\!",
+            "!",
+            ".shell ",
+            ".system ",
+            "shell ",
+            "system ",
+            "platform shell ",
+        ];
+        if let Some(command) = marks.iter().find_map(|mark| line.strip_prefix(mark)) {
             script_behind(evaluator, call, &[Field::plain(command)]);
         }
     }

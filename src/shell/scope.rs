@@ -1,12 +1,12 @@
 //! What a shell remembers from one command to the next: variables, functions, aliases, files it
 //! wrote, the directory it is in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::ast::Command;
 use super::limits::MAX_DIRECTORY;
-use super::model::Word;
+use super::model::{Redirect, Surroundings, Word};
 
 /// A word after expansion, with what is known of its origin.
 #[derive(Debug, Clone, Default)]
@@ -182,6 +182,26 @@ impl Variables {
         }
     }
 
+    /// Names and values, as far as they are known, short and few.
+    pub(crate) fn known(&self) -> Vec<(String, String)> {
+        const LONGEST: usize = 1 << 10;
+        const MOST: usize = 256;
+        let own = |name: &str| {
+            let special = matches!(name, "IFS" | "SHELL" | "BASH" | "@" | "*");
+            !special && name.parse::<u32>().is_err()
+        };
+        let known = self
+            .values
+            .iter()
+            .filter_map(|(name, value)| match value.as_slice() {
+                [only] if own(name) && !only.dynamic && only.text.len() <= LONGEST => {
+                    Some((name.clone(), only.text.clone()))
+                }
+                _ => None,
+            });
+        known.take(MOST).collect()
+    }
+
     /// Begins a subshell.
     pub(crate) fn mark(&mut self) -> usize {
         self.marks += 1;
@@ -211,6 +231,12 @@ pub(crate) struct Scope {
     pub(crate) git_aliases: BTreeMap<String, String>,
     /// Files written in this text whose content is known.
     pub(crate) files: BTreeMap<String, Known>,
+    /// The files among them that were there before, and are as they were.
+    pub(crate) found: BTreeSet<String>,
+    /// Where the shell was started, if that is known.
+    started_in: Option<String>,
+    /// Where `exec >file` sends what is printed from there on.
+    pub(crate) output: Option<Redirect>,
     pub(crate) directory: Directory,
     pub(crate) directory_stack: Vec<Directory>,
     /// Inside the body of a function that is being defined: its parameters are unknown.
@@ -230,9 +256,34 @@ impl Scope {
             aliases: BTreeMap::new(),
             git_aliases: BTreeMap::new(),
             files: BTreeMap::new(),
+            found: BTreeSet::new(),
+            started_in: None,
+            output: None,
             directory: Directory::Start,
             directory_stack: Vec::new(),
             unknown_parameters: false,
+        }
+    }
+
+    /// Takes up what is there when the shell begins.
+    pub(crate) fn surround(&mut self, surroundings: &Surroundings) {
+        self.started_in.clone_from(&surroundings.directory);
+        for (name, value) in &surroundings.variables {
+            self.variables.set(name, vec![Field::plain(value)]);
+        }
+        for (path, text) in &surroundings.files {
+            let key = self.file_key(path);
+            self.found.insert(key.clone());
+            self.files.insert(key, Known::new(text.as_bytes(), 0));
+        }
+    }
+
+    /// A key for the file `path` seen from the current directory.
+    pub(crate) fn file_key(&self, path: &str) -> String {
+        let seen = self.directory.file(path);
+        match &self.started_in {
+            Some(start) if !is_absolute(&seen) => tidy(&format!("{start}/{seen}")),
+            _ => seen,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::model::{Join, Origin};
 use super::programs::is_shell;
 use super::scope::{Field, Known, Printed};
 use super::wrappers::{Options, join};
-use super::{interpreters, windows};
+use super::{interpreters, programs, windows};
 
 /// Calls of `eval` in a row, each of which takes a layer of quotes off, that are told apart.
 const MAX_EVALS: usize = 3;
@@ -47,6 +47,11 @@ pub(super) fn run(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<Printed>
         }
         "cmd" => windows::command_prompt(evaluator, call),
         "powershell" | "pwsh" => windows::powershell(evaluator, call),
+        "iex" | "Invoke-Expression" if matches!(arguments, [only] if !only.text.starts_with('-')) =>
+        {
+            let only = arguments.first()?;
+            Some(Printed(run_text(evaluator, call, only, &[])))
+        }
         "at" | "batch" => from_input(evaluator, call, &[]),
         _ if is_shell(program) => shell(evaluator, call),
         _ => None,
@@ -254,22 +259,33 @@ pub(super) fn run_file(evaluator: &mut Evaluator, call: &Call<'_>) {
         evaluator.file(file)
     };
     let Some(known) = known else { return };
+    evaluator.note_run(file);
     let text = known.text();
     let mut inner = call.clone();
     inner.context.join = Join::First;
     let shebang = text.lines().next().unwrap_or_default();
-    if let Some(language) = shebang
-        .strip_prefix("#!")
-        .and_then(|line| line.split(['/', ' ']).find_map(super::programs::language))
-    {
-        interpreters::source(evaluator, &inner, language, &text);
+    let named = |line: &str| line.split(['/', ' ']).find_map(programs::language);
+    let language = match shebang.strip_prefix("#!") {
+        Some(line) => named(line),
+        // `uv run get.py`
+        None => programs::language_of_file(&file.text),
+    };
+    if let Some(language) = language {
+        interpreters::of_file(evaluator, &inner, language, &text, &file.text);
         return;
     }
     let field = Field {
         decoded: known.decoded,
         ..Field::plain(&text)
     };
-    run_text(evaluator, &inner, &field, parameters.unwrap_or_default());
+    let parameters = parameters.unwrap_or_default();
+    if matches!(program, "source" | ".") && parameters.is_empty() {
+        // What it sets stays.
+        let context = inner.script_context(script_origin(std::slice::from_ref(&field)));
+        evaluator.text(&field.text, Base::Fixed(call.offset), &context);
+        return;
+    }
+    run_text(evaluator, &inner, &field, parameters);
 }
 
 /// How a text came to be a script.

@@ -547,6 +547,16 @@ fn git_is_normalised() {
     check(&[("git --version", &["git --version"]), ("git", &["git"])]);
 }
 
+/// bash 5.2 loses the `;` behind the heredoc and runs `eval 'x=v\ w ; git $x' git`; older and other
+/// shells run what is written.
+#[test]
+fn a_heredoc_in_a_substitution_joins_nothing() {
+    let step = "eval 'x=v\\ w ; git $x' ; git <<E\nbody ' $x\nE\n";
+    let text = format!("x=$( if {step}\nthen {step}\nfi\n)");
+    let git = ["s git v w", "$ git", "s git v w", "$ git"];
+    check(&[(text.as_str(), &git)]);
+}
+
 #[test]
 fn directories_redirects_and_heredocs_are_kept() {
     let line = parse("cd /a && (cd b; x) && y; pushd ../c; z; popd; w; cd $D; v");

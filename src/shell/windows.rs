@@ -120,7 +120,11 @@ pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<P
             break;
         }
         if is_option && "file".starts_with(&option) {
-            return None;
+            let file = after.first()?;
+            let known = evaluator.file(file)?;
+            evaluator.note_run(file);
+            text = Some((known.text(), Origin::Script));
+            break;
         }
         rest = after;
         if is_option
@@ -148,7 +152,7 @@ pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<P
     let context = call.script_context(origin);
     interpreters::source(evaluator, call, "powershell", &text);
     // The backtick escapes; the call operator and script blocks mean nothing to us.
-    let shell = text.replace('`', "");
+    let shell = assigning(&text.replace('`', ""));
     let base = Base::Fixed(call.offset);
     Some(Printed(evaluator.text_in(
         Dialect::Windows,
@@ -156,6 +160,24 @@ pub(super) fn powershell(evaluator: &mut Evaluator, call: &Call<'_>) -> Option<P
         base,
         &context,
     )))
+}
+
+/// `$u = "x"; irm $u` as a shell would write it: `u="x"; irm $u`.
+fn assigning(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for statement in text.split_inclusive(['\n', ';']) {
+        let written = statement.trim_start();
+        let assigned = written.strip_prefix('$').and_then(|rest| {
+            let (name, value) = rest.split_once('=')?;
+            let value = value.trim_start();
+            let literal =
+                value.starts_with(['"', '\'']) || value.starts_with(|c: char| c.is_ascii_digit());
+            let plain = name.trim_end().bytes().all(super::parser::is_name);
+            (plain && literal).then(|| format!("{}={value}", name.trim_end()))
+        });
+        out.push_str(assigned.as_deref().unwrap_or(statement));
+    }
+    out
 }
 
 /// UTF-16, little endian, as PowerShell encodes commands.

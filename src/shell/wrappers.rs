@@ -75,6 +75,18 @@ const fn sub(
     }
 }
 
+/// The same, with a word between the options and the command.
+const fn sub_after(
+    name: &'static str,
+    subcommand: &'static str,
+    values: &'static [&'static str],
+) -> Wrapper {
+    Wrapper {
+        operands: 1,
+        ..sub(name, subcommand, values)
+    }
+}
+
 /// A wrapper that joins its words and hands them to a shell.
 const fn shell(name: &'static str, values: &'static [&'static str]) -> Wrapper {
     Wrapper {
@@ -147,6 +159,30 @@ const WRAPPERS: &[Wrapper] = &[
     program("numactl", &["-N", "-m", "-C", "-i", "-p"]),
     program("systemd-run", &["-p", "-u", "--unit", "--property", "-E"]),
     program("dbus-run-session", &[]),
+    program("nsenter", &["-t", "--target", "-S", "-G", "-r", "-w"]),
+    program("cpulimit", &["-l", "-p", "-e", "--limit"]),
+    program(
+        "chpst",
+        &[
+            "-u", "-U", "-b", "-e", "-n", "-l", "-L", "-m", "-d", "-o", "-p", "-f", "-c", "-r",
+            "-t", "-/",
+        ],
+    ),
+    program(
+        "softlimit",
+        &[
+            "-m", "-d", "-s", "-l", "-a", "-o", "-p", "-f", "-c", "-r", "-t",
+        ],
+    ),
+    program("eatmydata", &[]),
+    sub("gdb", "--args", &[]),
+    sub_after("direnv", "exec", &[]),
+    sub_after("lxc", "exec", &["--cwd", "--env", "--user", "--group"]),
+    sub_after("incus", "exec", &["--cwd", "--env", "--user", "--group"]),
+    sub("devbox", "run", &["-c", "--config"]),
+    sub("toolbox", "run", &["-c", "--container", "-d", "-r"]),
+    sub_after("distrobox", "enter", &["-n", "--name", "-a"]),
+    sub("heroku", "run", &["-a", "--app", "-s"]),
     program("xvfb-run", &["-n", "-s", "-e", "-f", "-p", "-w"]),
     program(
         "sudo",
@@ -229,6 +265,12 @@ pub(crate) fn unwrap<'f>(call: &Call<'f>) -> Unwrapped<'f> {
         };
     }
     let mut rest = options.rest.get(wrapper.operands..).unwrap_or_default();
+    if let Some((dashes, behind)) = rest.split_first()
+        && wrapper.operands > 0
+        && dashes.text == "--"
+    {
+        rest = behind;
+    }
     let mut env = Vec::new();
     let assigns = ASSIGNING.contains(&name);
     while let Some((field, after)) = rest.split_first().filter(|_| assigns) {

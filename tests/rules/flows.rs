@@ -43,8 +43,9 @@ fn addresses_in_disguise() {
         (&[("base=https://github.com; repo=acme/widget; kind=pull; curl -sL \"$base/$repo/$kind/48213.diff\"", DIFF)], GOT),
         (&[("for n in 48212 48213; do curl -sL https://github.com/acme/widget/pull/$n.diff; done", DIFF)], GOT),
         (&[("for n in {48210..48214}; do curl -sL https://github.com/acme/widget/pull/$n.diff; done", DIFF)], GOT),
-        // The number is not known, so it may be another pull request.
-        (&[("for n in $(seq 48210 48214); do curl -sL https://github.com/acme/widget/pull/$n.diff; done", DIFF)], &["exposed"]),
+        // A short list is known; of a long one the number may be that of another pull request.
+        (&[("for n in $(seq 48210 48214); do curl -sL https://github.com/acme/widget/pull/$n.diff; done", DIFF)], GOT),
+        (&[("for n in $(seq 48000 48300); do curl -sL https://github.com/acme/widget/pull/$n.diff; done", DIFF)], &["exposed"]),
         (&[("python3 - <<'E'\nimport requests\nn = 48213\nprint(requests.get(f'https://github.com/acme/widget/pull/{n}.diff').text)\nE", DIFF)], GOT),
         (&[("python3 - <<'E'\nimport requests\nbase = 'https://github.com/acme/widget'\nprint(requests.get(base + '/pull/48213.diff').text)\nE", DIFF)], GOT),
         (&[("node -e \"const r='acme/widget'; fetch(`https://github.com/${r}/pull/48213.diff`).then(x=>x.text()).then(console.log)\"", DIFF)], GOT),

@@ -364,6 +364,15 @@ fn only_what_is_wrong_by_itself_is_shown() {
         // A test with a mistake does not hide that another fails, nor does a title, a tag, a severity.
         ("SOUND[[rule.test]]\nname = 'x'\nevent = { text = 'a' }\nexpect = 'cleen'\n[[rule.test]]\nname = 'y'\nevent = { channel = 'assistant', text = 'a' }\nexpect = 'match'\nCASES", 2),
         ("SOUNDstatus = 'old'\ntags = 1\n[[rule.test]]\nname = 'y'\nevent = { channel = 'assistant', text = 'a' }\nexpect = 'match'\nCASES", 3),
+        // What never holds.
+        ("SOUNDafter = { rules = [] }\nCASES", 1),
+        ("SOUNDafter = { rules = ['forge.*'], within = 0 }\nCASES", 1),
+        ("SOUNDafter = { rules = [], within = 0 }\nCASES", 2),
+        // A literal over a fact that there is not; braces of other languages.
+        ("kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }, { literal = 'pull/{nosuch}' }]\nCASES", 1),
+        ("kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }, { literal = '${nosuch}' }]\nCASES", 0),
+        // All that is missing at one place is told at once.
+        ("CASES", 1),
         // An override of a rule that has mistakes is about a rule that is there.
         ("kind = \"mention\"\nmatch.any = [{ regex = 'hors(e' }]\nCASES\n[[override]]\nid = 'mine.x'\nreplace = { severity = 'high' }\n", 1),
         ("SOUNDCASES\n[[override]]\nid = 'mine.y'\nreplace = { severity = 'higher' }\n", 2),

@@ -7,7 +7,6 @@ pub mod address;
 pub mod download;
 pub mod files;
 mod installers;
-pub mod numbers;
 pub mod programs;
 pub mod recipes;
 pub mod script;

@@ -18,7 +18,7 @@ use crate::rules::result::{CallResult, is_diff};
 use crate::rules::rule::{Access, Side};
 use crate::rules::text::fold::plain;
 use crate::shell;
-use crate::shell::model::{Invocation, Join, Origin};
+use crate::shell::model::{Invocation, Join, Origin, Surroundings};
 use crate::trace::event::{CallRef, Channel, Event, EventId, Outcome};
 
 /// Bytes of files that the agent wrote and runs that are read in one run, each time that they are run.
@@ -59,16 +59,21 @@ impl Engine<'_> {
         let text = plain(&event.text).into_owned();
         self.mark(&text);
         self.mentions(event, &text);
-        let line = if event.tool.as_deref() == Some(FRESH_SHELL) {
-            shell::parse_whole_shell(&event.text)
-        } else {
-            shell::parse(&event.text)
+        let cwd = self.cwd(event);
+        let surroundings = Surroundings {
+            files: self.scripts.named_in(&event.text, self.script_bytes),
+            directory: cwd.clone(),
+            variables: self.sessions.variables(event),
         };
+        let fresh = event.tool.as_deref() == Some(FRESH_SHELL);
+        let line = shell::parse_in(&event.text, &surroundings, fresh);
+        drop(surroundings);
+        self.sessions.learn(event, &line.variables);
         self.listed.clear();
         self.ran.clear();
+        self.run_by_shell(&line.ran);
         self.looked_at.clear();
         self.spoken.clear();
-        let cwd = self.cwd(event);
         let cwd = cwd.as_deref();
         let mut windows = Windows::new(&line);
         while let Some(steps) = windows.next(cwd) {

@@ -22,6 +22,7 @@ mod matching;
 mod past;
 mod report;
 mod scripts;
+mod sessions;
 mod sinks;
 mod spoken;
 mod steps;
@@ -49,6 +50,7 @@ use matching::Subject;
 use past::Past;
 pub use report::{EngineReport, InactiveRule, MAX_MENTIONS};
 use scripts::Scripts;
+use sessions::Sessions;
 
 /// A rule that is active for this task.
 #[derive(Debug)]
@@ -148,6 +150,7 @@ pub struct Engine<'r> {
     stash: Stash,
     scripts: Scripts,
     aliases: Aliases,
+    sessions: Sessions,
     /// The first working directory that the trace names: the work tree.
     root: Option<String>,
     /// Where the git commands of the current command line lead.
@@ -173,6 +176,8 @@ pub struct Engine<'r> {
     steps: usize,
     /// Files of the agent's that the current command was seen to run.
     ran: BTreeSet<String>,
+    /// Those of them that were read with it.
+    read_with: BTreeSet<String>,
     /// Bytes of such files read so far, in the whole run.
     script_bytes: usize,
     inactive: Vec<InactiveRule>,
@@ -240,6 +245,7 @@ impl<'r> Engine<'r> {
             stash,
             scripts: Scripts::default(),
             aliases: Aliases::new(),
+            sessions: Sessions::default(),
             own_files: BTreeSet::new(),
             listed: BTreeSet::new(),
             root: None,
@@ -253,6 +259,7 @@ impl<'r> Engine<'r> {
             unclear_commands: 0,
             unclear_results: Vec::new(),
             ran: BTreeSet::new(),
+            read_with: BTreeSet::new(),
             looked_at: BTreeSet::new(),
             spoken: BTreeMap::new(),
             steps: 0,

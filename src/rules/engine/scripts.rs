@@ -1,6 +1,6 @@
 //! Files that the agent wrote and runs later: scripts, modules, recipes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Engine;
 use super::calls::MAX_SCRIPT_BYTES;
@@ -23,12 +23,18 @@ const MAX_SCRIPTS: usize = 4_096;
 /// Bytes of all of them.
 const MAX_KEPT: usize = 16 << 20;
 
+/// Bytes of such files that are looked at with one command.
+const MAX_NAMED: usize = 256 << 10;
+
+/// Such files that are looked at with one command.
+const MAX_FILES: usize = 32;
+
 /// Files that the agent wrote and may run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scripts {
     sources: BTreeMap<String, String>,
-    /// Paths by the name without directories: the last one written.
-    names: BTreeMap<String, String>,
+    /// Paths by the name without directories: the last one written stands last.
+    names: BTreeMap<String, Vec<String>>,
     bytes: usize,
 }
 
@@ -47,7 +53,65 @@ impl Scripts {
 
     /// The file of that name, wherever it is.
     fn named(&self, name: &str) -> Option<&str> {
-        self.names.get(name).map(String::as_str)
+        self.names.get(name)?.last().map(String::as_str)
+    }
+
+    /// The files whose names stand in a command, or in another such file, with what is in them.
+    pub(super) fn named_in(&self, command: &str, read: usize) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        if self.is_empty() || read > MAX_SCRIPT_BYTES {
+            return found;
+        }
+        let mut seen = BTreeSet::new();
+        let mut bytes = 0;
+        let mut open = self.paths_in(command, &mut seen);
+        while let Some(path) = open.pop() {
+            let Some(text) = self.get(path) else { continue };
+            bytes += text.len();
+            if bytes > MAX_NAMED || found.len() >= MAX_FILES {
+                break;
+            }
+            open.extend(self.paths_in(text, &mut seen));
+            found.push((path.to_owned(), text.to_owned()));
+        }
+        found
+    }
+
+    /// The files that were not seen yet whose names stand in a text.
+    fn paths_in<'s>(&'s self, text: &str, seen: &mut BTreeSet<&'s str>) -> Vec<&'s str> {
+        let mut found = Vec::new();
+        let part_of_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+        for word in text.split(|c: char| !part_of_name(c)) {
+            for path in self.names.get(word).into_iter().flatten() {
+                if seen.insert(path) {
+                    found.push(path.as_str());
+                }
+            }
+        }
+        found
+    }
+
+    /// Remembers that a part of a file is replaced. What stands around it may not be known.
+    fn change(&mut self, path: &str, old: &str, new: &str) {
+        let known = self.get(path).filter(|_| !old.is_empty());
+        match known.and_then(|known| known.split_once(old)) {
+            Some((before, after)) => {
+                let text = [before, new, after].concat();
+                self.add(path, &text, false);
+            }
+            None => self.add(path, new, true),
+        }
+    }
+
+    /// Forgets a file: something else was written to it.
+    fn forget(&mut self, path: &str) {
+        if let Some(text) = self.sources.remove(path) {
+            self.bytes = self.bytes.saturating_sub(text.len());
+            let name = path.rsplit('/').next().unwrap_or(path);
+            if let Some(paths) = self.names.get_mut(name) {
+                paths.retain(|known| known != path);
+            }
+        }
     }
 
     /// Remembers what is written to a file, or added to it.
@@ -57,7 +121,9 @@ impl Scripts {
             return;
         }
         let name = path.rsplit('/').next().unwrap_or(path);
-        self.names.insert(name.to_owned(), path.to_owned());
+        let paths = self.names.entry(name.to_owned()).or_default();
+        paths.retain(|known| known != path);
+        paths.push(path.to_owned());
         let known = self.sources.entry(path.to_owned()).or_default();
         self.bytes = self.bytes.saturating_sub(known.len());
         if !append || known.len() + text.len() >= MAX_SCRIPT {
@@ -71,6 +137,16 @@ impl Scripts {
 }
 
 impl Engine<'_> {
+    /// Notes which of the files a command line was read with.
+    pub(super) fn run_by_shell(&mut self, paths: &[String]) {
+        self.read_with.clear();
+        for path in paths {
+            let length = self.scripts.get(path).map_or(0, str::len);
+            self.script_bytes = self.script_bytes.saturating_add(length);
+        }
+        self.read_with.extend(paths.iter().cloned());
+    }
+
     /// The steps of the files that the agent wrote before and runs now.
     pub(super) fn scripts_of(&mut self, step: &Step, cwd: Option<&str>) -> Vec<Step> {
         let mut more = Vec::new();
@@ -97,6 +173,10 @@ impl Engine<'_> {
             let Some(source) = self.scripts.get(&path) else {
                 continue;
             };
+            if self.read_with.contains(&path) {
+                open.extend(self.modules_in(source, &place));
+                continue;
+            }
             self.script_bytes = self.script_bytes.saturating_add(source.len());
             if self.script_bytes > MAX_SCRIPT_BYTES {
                 continue;
@@ -198,6 +278,8 @@ impl Engine<'_> {
             || step.io.speaks && invocation.args.iter().any(|word| word.text == "-a");
         if let Some(text) = invocation.heredoc.clone().or_else(spoken) {
             self.scripts.add(path, &text, appends);
+        } else if invocation.redirects.iter().any(|r| r.operator == ">") {
+            self.scripts.forget(path);
         }
     }
 
@@ -215,8 +297,10 @@ impl Engine<'_> {
             let Some(new) = &edit.new else { continue };
             match edit.op {
                 EditOp::Write => self.scripts.add(&place.resolve(&edit.path), new, false),
-                // What stands around it is not known.
-                EditOp::Replace => self.scripts.add(&place.resolve(&edit.path), new, true),
+                EditOp::Replace => {
+                    let old = edit.old.as_deref().unwrap_or_default();
+                    self.scripts.change(&place.resolve(&edit.path), old, new);
+                }
                 EditOp::Delete | EditOp::Unrecorded => {}
             }
         }

@@ -1,9 +1,6 @@
 //! A call as a list of steps: each program that a command starts, each script that it runs.
 
-use std::borrow::Cow;
-
 use super::windows::Windows;
-use crate::rules::call::numbers::computed;
 use crate::rules::call::programs::{Class, class};
 use crate::rules::call::{Io, script, tool};
 use crate::rules::flow::{Place, Use};
@@ -150,18 +147,6 @@ pub(super) fn pass_names_on(steps: &mut [Step], at: usize) {
 
 /// One program that a command starts.
 pub(super) fn of_invocation(invocation: &Invocation) -> Step {
-    let mut owned = None;
-    if invocation
-        .args
-        .iter()
-        .any(|word| matches!(computed(&word.text), Cow::Owned(_)))
-    {
-        let computing: &mut Invocation = owned.insert(invocation.clone());
-        for word in &mut computing.args {
-            word.text = computed(&word.text).into_owned();
-        }
-    }
-    let invocation = owned.as_ref().unwrap_or(invocation);
     let git = GitCall::parse(invocation);
     let message = message(invocation, git.as_ref());
     let class = class(&invocation.program);

@@ -12,7 +12,7 @@ use crate::rules::call::programs::{Class, class};
 use crate::rules::call::script;
 use crate::rules::outcome::{CallState, Sink};
 use crate::rules::rule::Access;
-use crate::shell::model::{CommandLine, Invocation, Join, Origin};
+use crate::shell::model::{CommandLine, Invocation, Join, Origin, Script};
 
 /// Programs that are taken up together, more where a pipeline goes on.
 const USUAL: usize = 512;
@@ -234,29 +234,33 @@ fn closed(invocations: &[Invocation], at: usize) -> bool {
 }
 
 /// Scripts by the invocation that was given them, and the rest. The same text is taken once.
-fn runners(line: &CommandLine) -> (BTreeMap<usize, Vec<&str>>, Vec<&str>) {
-    let mut runner: BTreeMap<&str, Option<usize>> = line
-        .scripts
-        .iter()
-        .map(|(_, source)| (source.as_str(), None))
-        .collect();
+fn runners<'l>(line: &'l CommandLine) -> (BTreeMap<usize, Vec<&'l str>>, Vec<&'l str>) {
+    let mark = |script: &'l Script| script.file.as_deref().unwrap_or(&script.text);
+    let mut runner: BTreeMap<&str, (bool, Option<usize>)> = BTreeMap::new();
+    for script in &line.scripts {
+        runner.insert(mark(script), (script.file.is_some(), None));
+    }
     if runner.is_empty() {
         return Default::default();
     }
     for (at, invocation) in line.invocations.iter().enumerate() {
         let words = invocation.args.iter().map(|w| w.text.as_str());
+        // A file can be named before it is run: written, made executable.
+        let runs = class(&invocation.program) == Class::Runs;
         for text in words.chain(invocation.heredoc.as_deref()) {
-            if let Some(first @ None) = runner.get_mut(text) {
+            if let Some((file, first @ None)) = runner.get_mut(text)
+                && (runs || !*file)
+            {
                 *first = Some(at);
             }
         }
     }
     let mut scripts: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     let mut others = Vec::new();
-    for (_, source) in &line.scripts {
-        match runner.remove(source.as_str()) {
-            Some(Some(at)) => scripts.entry(at).or_default().push(source),
-            Some(None) => others.push(source.as_str()),
+    for script in &line.scripts {
+        match runner.remove(mark(script)) {
+            Some((_, Some(at))) => scripts.entry(at).or_default().push(&script.text),
+            Some((_, None)) => others.push(script.text.as_str()),
             None => {}
         }
     }

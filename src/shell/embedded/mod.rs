@@ -11,10 +11,14 @@
 //!
 //! Both have [`Origin::Embedded`].
 
+mod clients;
+mod functions;
 mod names;
 mod reader;
 mod tokens;
 mod values;
+
+use std::collections::BTreeMap;
 
 use super::call::Call;
 use super::cursor::Base;
@@ -22,10 +26,12 @@ use super::evaluator::Evaluator;
 use super::limits::{MAX_DECODE_DEPTH, MAX_NESTING};
 use super::model::{Join, Origin, Word};
 use super::scope::Field;
-use names::{CLIENTS, READING, STARTING, SURELY_READING, WHOLE_LIST};
+use clients::located_by;
+use functions::Functions;
+use names::{CLIENTS, OPENING, READING, STARTING, SURELY_READING, WHOLE_LIST};
 use reader::Reader;
 use tokens::{Token, tokenise};
-use values::{Names, Text, Value, as_text};
+use values::{ARGUMENTS, Names, Text, Value, as_text};
 
 /// Most addresses offered for downloads whose address cannot be told.
 const MAX_ADDRESSES: usize = 16;
@@ -35,17 +41,34 @@ pub(super) fn search(evaluator: &mut Evaluator, call: &Call<'_>, language: &str,
     if !evaluator.charge(source.len()) {
         return;
     }
-    let tokens = tokenise(language, source);
+    let (tokens, lines) = tokenise(language, source);
     let mut search = Search {
         evaluator,
         call,
         language,
         tokens: &tokens,
-        names: Names::new(),
+        names: Names::from([(ARGUMENTS.to_owned(), given(call))]),
         unresolved_read: false,
         last_address: String::new(),
+        functions: Functions::find(&tokens, &lines),
+        aliases: BTreeMap::new(),
+        open_calls: 0,
     };
     search.run();
+}
+
+/// The script and the arguments that it is given.
+fn given(call: &Call<'_>) -> Value {
+    /// Arguments that are kept.
+    const MOST: usize = 10;
+    let words = call.arguments().iter();
+    let words = words.skip_while(|word| word.text.starts_with('-') && word.text != "-");
+    let known = words.take(MOST).map(|word| Text {
+        text: word.text.clone(),
+        dynamic: word.dynamic,
+        decoded: word.decoded,
+    });
+    Value::List(known.collect())
 }
 
 struct Search<'s, 'f> {
@@ -58,13 +81,27 @@ struct Search<'s, 'f> {
     unresolved_read: bool,
     /// The address of the last download: `urlopen(Request(x))` is one.
     last_address: String,
+    /// What the text defines itself.
+    functions: Functions,
+    /// Other names of calls: `from os import system as s`.
+    aliases: BTreeMap<String, String>,
+    /// Calls of own functions that are being looked into.
+    open_calls: usize,
 }
 
 impl Search<'_, '_> {
     fn run(&mut self) {
         self.bind_loops();
-        let mut at = 0;
-        while let Some(token) = self.tokens.get(at) {
+        self.bind_aliases();
+        self.part(0, self.tokens.len());
+        if self.unresolved_read {
+            self.offer_addresses();
+        }
+    }
+
+    /// Looks at the tokens from `at` to `end`.
+    fn part(&mut self, mut at: usize, end: usize) {
+        while let Some(token) = self.tokens.get(at).filter(|_| at < end) {
             if self.evaluator.budget.exhausted() {
                 return;
             }
@@ -78,12 +115,44 @@ impl Search<'_, '_> {
                     self.awk_pipe(at);
                     at += 1;
                 }
+                Token::Name(name) if self.language == "awk" && self.names.contains_key(name) => {
+                    self.awk_pipe(at);
+                    at = self.name(at);
+                }
                 Token::Name(_) => at = self.name(at),
                 _ => at += 1,
             }
         }
-        if self.unresolved_read {
-            self.offer_addresses();
+    }
+
+    /// `import x as y`, `{ x: y } = require(…)`, `y = os.system`.
+    fn bind_aliases(&mut self) {
+        let known = |name: &str| {
+            STARTING.contains(&name) || READING.contains(&name) || OPENING.contains(&name)
+        };
+        for window in self.tokens.windows(3) {
+            let [Token::Name(name), joiner, Token::Name(other)] = window else {
+                continue;
+            };
+            let joins = matches!(joiner, Token::Other(':'))
+                || matches!(joiner, Token::Name(word) if word == "as");
+            if joins && known(name) && !known(other) {
+                self.aliases.insert(other.clone(), name.clone());
+            }
+        }
+        for window in self.tokens.windows(6) {
+            if let [
+                Token::Name(other),
+                Token::Other('='),
+                Token::Name(_),
+                Token::Member,
+                Token::Name(name),
+                Token::End,
+            ] = window
+                && known(name)
+            {
+                self.aliases.insert(other.clone(), name.clone());
+            }
         }
     }
 
@@ -138,20 +207,63 @@ impl Search<'_, '_> {
             Token::Other('=') if self.tokens.get(next + 1) != Some(&Token::Other('=')) => {
                 self.bind(last, next + 1);
             }
+            // `x <- value` of R.
+            Token::Other('<')
+                if self.language == "r"
+                    && self.tokens.get(next + 1) == Some(&Token::Other('-')) =>
+            {
+                self.bind(last, next + 2);
+            }
+            Token::Other('+') if self.tokens.get(next + 1) == Some(&Token::Other('=')) => {
+                let value = Reader::new(self.tokens, next + 2, &self.names).expression(0);
+                self.extend(last, value);
+            }
+            Token::Other(',') if path.len() == 1 => {
+                if let Some(values) = self.bind_several(at) {
+                    return values;
+                }
+            }
             Token::Other('(') => {
-                let arguments = if is_interesting(&path) {
+                if path.len() == 1 && self.functions.has(last) {
+                    let arguments = Reader::new(self.tokens, next + 1, &self.names).arguments();
+                    self.own_call(last, arguments, at);
+                    return next.max(at + 1);
+                }
+                if let [owner, "append" | "push" | "extend"] = path.as_slice()
+                    && self.names.contains_key(*owner)
+                {
+                    let mut given = Reader::new(self.tokens, next + 1, &self.names).arguments();
+                    let value = match given.pop() {
+                        Some(Value::Text(text)) => Value::List(vec![text]),
+                        other => other.unwrap_or(Value::Unknown),
+                    };
+                    if !matches!(self.names.get(*owner), Some(Value::Map(_))) {
+                        self.extend(owner, value);
+                        return next.max(at + 1);
+                    }
+                }
+                let alias = self.aliases.get(last).filter(|_| path.len() == 1).cloned();
+                if let Some(name) = &alias {
+                    path = vec![name];
+                }
+                let known_owner = path.len() > 1
+                    && path
+                        .first()
+                        .is_some_and(|owner| self.names.contains_key(*owner));
+                let arguments = if known_owner || self.is_interesting(&path) {
                     Reader::new(self.tokens, next + 1, &self.names).arguments()
                 } else {
                     Vec::new()
                 };
                 let before = at.checked_sub(1).and_then(|before| self.tokens.get(before));
                 let is_member = before == Some(&Token::Member);
+                self.opened(&path, &arguments, at, next + 1);
                 self.called(&path, is_member, &arguments);
             }
             // ``$`git show` `` of script shells for JavaScript.
             Token::Text(..) if self.language == "node" && last == "$" => {
-                let text = Reader::new(self.tokens, next, &self.names).expression(0);
-                self.shell(&as_text(text));
+                let text = self.command_text(next);
+                self.shell(&text);
             }
             // `system "git show"` of Perl and Ruby, `do shell script "…"`.
             Token::Text(..) | Token::Other('[')
@@ -169,20 +281,19 @@ impl Search<'_, '_> {
 
     fn bind(&mut self, name: &str, at: usize) {
         let value = Reader::new(self.tokens, at, &self.names).expression(0);
-        let cost = match &value {
-            Value::Text(text) => text.text.len(),
-            Value::List(items) | Value::Each(items) => {
-                items.iter().map(|item| item.text.len() + 1).sum()
-            }
-            Value::Unknown => 0,
-        };
-        if self.evaluator.charge(cost) {
+        if value == Value::Unknown && matches!(self.names.get(name), Some(Value::Map(_))) {
+            // `with Client(base_url=…) as c` was met before.
+            self.names.remove(name);
+        }
+        if self.evaluator.charge(value.size()) {
             self.names.insert(name.to_owned(), value);
         }
     }
 
     fn command_text(&self, at: usize) -> Text {
-        let Some(Token::Command(text, interpolation)) = self.tokens.get(at) else {
+        let Some(Token::Command(text, interpolation) | Token::Text(text, interpolation)) =
+            self.tokens.get(at)
+        else {
             return Text::default();
         };
         let literal = [Token::Text(text.clone(), *interpolation)];
@@ -194,6 +305,9 @@ impl Search<'_, '_> {
             return;
         };
         let owner = before.last().copied().unwrap_or_default();
+        if self.member(last, before, arguments) {
+            return;
+        }
         // GitPython: `repo.git.cherry_pick("X")`; sh: `sh.git.show("X")`.
         if owner == "git" && (before.len() > 1 || is_member) {
             let mut argv = vec![Field::plain("git"), Field::plain(&last.replace('_', "-"))];
@@ -251,7 +365,39 @@ impl Search<'_, '_> {
 
     /// A call that starts a program.
     fn starting(&mut self, name: &str, arguments: &[Value]) {
+        // `spawn({ cmd: […] })`, `run(**{"args": […]})`: `new Command("git", { args: […] })`.
+        let options = arguments
+            .iter()
+            .rev()
+            .find(|value| matches!(value, Value::Map(_)));
+        if let Some(Value::List(list)) =
+            options.and_then(|map| map.entry(&["cmd", "args", "argv", "command"]))
+        {
+            let given = arguments.first().cloned();
+            let list = Value::List(list.clone());
+            let chosen = match given {
+                Some(program @ Value::Text(_)) => vec![program, list],
+                _ => vec![list],
+            };
+            return self.starting(name, &chosen);
+        }
         match arguments {
+            [_, Value::Text(program), Value::Text(_), ..]
+                if matches!(name, "spawnlp" | "spawnl" | "execlp" | "execl") =>
+            {
+                // The program stands twice, behind a mode.
+                let words = flat(arguments);
+                let at = words
+                    .iter()
+                    .position(|word| word.text == program.text)
+                    .unwrap_or(0);
+                let twice = usize::from(
+                    words
+                        .get(at + 1)
+                        .is_some_and(|word| word.text == program.text),
+                );
+                self.start_list(words.get(at + twice..).unwrap_or_default());
+            }
             [_, Value::List(list), ..] if WHOLE_LIST.contains(&name) => self.start_list(list),
             [Value::List(list), ..] => self.start_list(list),
             [Value::Text(program), Value::List(list), ..]
@@ -276,6 +422,10 @@ impl Search<'_, '_> {
 
     /// A call that reads an address, if its argument is one.
     fn reading(&mut self, name: &str, owner: &str, arguments: &[Value]) {
+        if let Some(address) = located_by(arguments) {
+            self.fetch(&address);
+            return;
+        }
         let address = arguments
             .iter()
             .take(2)
@@ -377,6 +527,22 @@ impl Search<'_, '_> {
         super::interpreters::source(self.evaluator, &call, self.language, &text.text);
     }
 
+    /// True for calls whose arguments are worth reading.
+    fn is_interesting(&self, path: &[&str]) -> bool {
+        let known = |last: &str| {
+            STARTING.contains(&last)
+                || READING.contains(&last)
+                || OPENING.contains(&last)
+                || matches!(last, "eval" | "exec" | "git")
+        };
+        path.last().is_some_and(|last| known(last))
+            || path
+                .iter()
+                .rev()
+                .nth(1)
+                .is_some_and(|owner| matches!(*owner, "git" | "sh"))
+    }
+
     fn inner_call<'g>(&self, argv: &'g [Field]) -> Call<'g> {
         let mut inner = self.call.wrapped(argv);
         inner.env.clear();
@@ -391,13 +557,6 @@ impl Search<'_, '_> {
     }
 }
 
-/// True for calls whose arguments are worth reading.
-fn is_interesting(path: &[&str]) -> bool {
-    path.last()
-        .is_some_and(|last| STARTING.contains(last) || READING.contains(last) || *last == "eval")
-        || path.iter().rev().nth(1) == Some(&"git")
-}
-
 /// All strings of an argument list.
 fn flat(arguments: &[Value]) -> Vec<Text> {
     let mut out = Vec::new();
@@ -405,7 +564,7 @@ fn flat(arguments: &[Value]) -> Vec<Text> {
         match argument {
             Value::Text(text) => out.push(text.clone()),
             Value::List(items) => out.extend(items.iter().cloned()),
-            Value::Each(_) | Value::Unknown => {}
+            Value::Each(_) | Value::Map(_) | Value::Unknown => {}
         }
     }
     out

@@ -10,12 +10,15 @@ pub(super) const STARTING: &[&str] = &[
     "capture3",
     "check_call",
     "check_output",
+    "command",
+    "commandSync",
     "create_subprocess_exec",
     "create_subprocess_shell",
     "exec",
     "execFile",
     "execFileSync",
     "execSync",
+    "exec_command",
     "execa",
     "execaCommand",
     "execaCommandSync",
@@ -49,6 +52,19 @@ pub(super) const STARTING: &[&str] = &[
     "system2",
 ];
 
+/// Calls that open a connection or make a client for one server.
+pub(super) const OPENING: &[&str] = &[
+    "AsyncClient",
+    "Client",
+    "ClientSession",
+    "Git",
+    "HTTPConnection",
+    "HTTPSConnection",
+    "create",
+    "extend",
+    "new",
+];
+
 /// Those of them whose second argument is the whole argument list, program included.
 pub(super) const WHOLE_LIST: &[&str] = &["execv", "execve", "execvp", "spawnv", "spawnvp"];
 
@@ -57,6 +73,8 @@ pub(super) const READING: &[&str] = &[
     "DownloadData",
     "DownloadFile",
     "DownloadString",
+    "GET",
+    "Get",
     "GetAsync",
     "GetStringAsync",
     "OpenRead",
@@ -82,18 +100,21 @@ pub(super) const READING: &[&str] = &[
     "mirror",
     "needle",
     "open",
+    "openStream",
     "post",
     "read_csv",
     "read_html",
     "read_json",
     "read_parquet",
     "read_table",
+    "readLines",
     "readfile",
     "request",
     "retrieve",
     "stream",
     "superagent",
     "text",
+    "url",
     "urlopen",
     "urlretrieve",
     "wget",

@@ -1,13 +1,21 @@
 //! Reads simple expressions: what a string or list comes to.
 
 use super::tokens::{Interpolation, Token};
-use super::values::{Names, Text, Value, as_text, join, result};
+use super::values::{ARGUMENTS, Names, Text, Value, as_text, behind, filled, join, result};
 
 /// Most tokens looked at for one expression: longer ones are not followed.
 const MAX_TOKENS: usize = 256;
 
 /// Deepest nesting of expressions that is followed.
 const MAX_DEPTH: usize = 6;
+
+/// The strings of a value in a list.
+fn spread(value: Value) -> Vec<Text> {
+    match value {
+        Value::List(items) => items,
+        other => vec![as_text(other)],
+    }
+}
 
 /// Reads expressions from a list of tokens.
 #[derive(Debug)]
@@ -59,6 +67,16 @@ impl<'t> Reader<'t> {
         self.sequence(')', 0)
     }
 
+    /// Where it goes on behind the arguments of a call.
+    pub(super) fn end(mut self) -> usize {
+        self.skip_rest(')');
+        while self.peek() == Some(&Token::Other(',')) {
+            self.take();
+            self.skip_rest(')');
+        }
+        self.position + 1
+    }
+
     /// Reads arguments without parentheses up to the end of the statement.
     pub(super) fn bare_arguments(&mut self) -> Vec<Value> {
         let mut out = vec![self.expression(0)];
@@ -71,38 +89,61 @@ impl<'t> Reader<'t> {
 
     fn sequence(&mut self, close: char, depth: usize) -> Vec<Value> {
         let mut out = Vec::new();
+        let mut named = Vec::new();
+        while let Some((name, value)) = self.entry(close, depth) {
+            match name {
+                // `args=[…]` and `args: […]` are the command for some libraries.
+                Some(_) if matches!(value, Value::List(_)) && close != '}' => out.push(value),
+                Some(name) => named.push((name, value)),
+                None => out.push(value),
+            }
+        }
+        if !named.is_empty() {
+            out.push(Value::Map(named));
+        }
+        out
+    }
+
+    /// The next value of a list, with its name if it has one: `name=value`, `name: value`, `"name": value`.
+    fn entry(&mut self, close: char, depth: usize) -> Option<(Option<String>, Value)> {
         loop {
             self.skip_lines();
-            match self.peek() {
-                None => return out,
+            match self.peek()? {
                 // Another closing bracket ends a broken list too.
-                Some(Token::Other(c @ (')' | ']' | '}'))) => {
+                Token::Other(c @ (')' | ']' | '}')) => {
                     if *c == close {
                         self.take();
                     }
-                    return out;
+                    return None;
                 }
-                Some(Token::Other(',')) => {
+                Token::Other(',' | '*') | Token::Member => {
                     self.take();
-                    continue;
                 }
-                _ => {}
+                _ => break,
             }
-            let keyword = matches!(self.peek(), Some(Token::Name(_)))
-                && matches!(self.peek_second(), Some(Token::Other('=' | ':')));
-            if keyword {
-                self.take();
-                self.take();
-                // `args=[…]` and `args: […]` are the command for some libraries.
-                let value = self.expression(depth + 1);
-                if matches!(value, Value::List(_)) {
-                    out.push(value);
-                }
-            } else {
-                out.push(self.expression(depth + 1));
-            }
-            self.skip_rest(close);
         }
+        let joins = matches!(self.peek_second(), Some(Token::Other('=' | ':')));
+        // `a == b` and `"a" => b` name nothing.
+        let twice = matches!(
+            self.tokens.get(self.position + 2),
+            Some(Token::Other('=' | '>'))
+        );
+        let name = match self.peek() {
+            Some(Token::Name(name)) if joins => Some(name.clone()),
+            Some(Token::Text(name, _)) if joins && close == '}' && !twice => Some(name.clone()),
+            _ => None,
+        };
+        if name.is_some() {
+            self.take();
+            self.take();
+        }
+        let shorthand = match self.peek() {
+            Some(Token::Name(name)) if close == '}' => Some(name.clone()),
+            _ => None,
+        };
+        let value = self.expression(depth + 1);
+        self.skip_rest(close);
+        Some((name.or(shorthand), value))
     }
 
     /// Skips what is left of an argument.
@@ -137,9 +178,8 @@ impl<'t> Reader<'t> {
             self.take();
             let right = self.term(depth);
             value = match (value, right) {
-                (Value::Text(mut a), Value::Text(b)) => {
-                    a.join(&b);
-                    Value::Text(a)
+                (a @ (Value::Text(_) | Value::Each(_)), b @ (Value::Text(_) | Value::Each(_))) => {
+                    behind(a, b)
                 }
                 (Value::Text(mut a), _) => {
                     a.join(&Text::unresolved());
@@ -167,13 +207,20 @@ impl<'t> Reader<'t> {
     fn term(&mut self, depth: usize) -> Value {
         let value = match self.peek() {
             Some(Token::Text(..)) => {
-                let mut joined = Text::default();
+                let mut joined = Value::Text(Text::default());
                 // Neighbouring literals are one string in Python.
                 while let Some(Token::Text(text, interpolation)) = self.peek() {
                     self.take();
-                    joined.join(&self.interpolate(text, *interpolation));
+                    joined = behind(joined, self.interpolate(text, *interpolation));
                 }
-                Value::Text(joined)
+                joined
+            }
+            Some(Token::Other('{')) => {
+                self.take();
+                match self.sequence('}', depth).pop() {
+                    Some(map @ Value::Map(_)) => map,
+                    _ => Value::Unknown,
+                }
             }
             Some(Token::Other(open @ ('[' | '('))) => {
                 self.take();
@@ -181,7 +228,8 @@ impl<'t> Reader<'t> {
                 let items = self.sequence(close, depth);
                 match items.as_slice() {
                     [only] if *open == '(' => only.clone(),
-                    _ => Value::List(items.into_iter().map(as_text).collect()),
+                    // `["git", *words]`
+                    _ => Value::List(items.into_iter().flat_map(spread).collect()),
                 }
             }
             Some(Token::Name(_)) => self.named(depth),
@@ -218,14 +266,38 @@ impl<'t> Reader<'t> {
             members += 1;
             if self.peek() == Some(&Token::Member)
                 && matches!(self.peek_second(), Some(Token::Name(_)))
-                && !(members == 1 && matches!(self.names.get(name.as_str()), Some(Value::Text(_))))
+                && !(members == 1
+                    && matches!(
+                        self.names.get(name.as_str()),
+                        Some(Value::Text(_) | Value::List(_))
+                    ))
             {
                 self.take();
             } else {
                 break;
             }
         }
+        if self.peek() == Some(&Token::Other('['))
+            && members == 1
+            && let Some(Token::Text(key, _)) = self.peek_second()
+            && let Some(value) = self.names.get(first).and_then(|map| map.entry(&[key]))
+        {
+            self.take();
+            self.take();
+            self.take();
+            return value.clone();
+        }
+        if let (2, "sys" | "process", "argv") = (members, first, last)
+            && let Some(value) = self.argument(first == "process")
+        {
+            return value;
+        }
         if self.peek() != Some(&Token::Other('(')) {
+            if members == 2
+                && let Some(value) = self.names.get(first).and_then(|map| map.entry(&[last]))
+            {
+                return value.clone();
+            }
             return match (self.names.get(first), first, last) {
                 (Some(value), ..) if members == 1 => value.clone(),
                 (_, "sys", "executable") => Value::Text(Text::known("python".to_owned())),
@@ -250,6 +322,25 @@ impl<'t> Reader<'t> {
             self.take();
             self.take();
         }
+    }
+
+    /// `sys.argv[1]`, `process.argv[2]`, at the bracket: an argument that the script was given.
+    fn argument(&mut self, behind_program: bool) -> Option<Value> {
+        let (Some(Token::Other('[')), Some(Token::Other(digit))) =
+            (self.peek(), self.peek_second())
+        else {
+            return None;
+        };
+        let at = digit.to_digit(10)? as usize;
+        let at = at.checked_sub(usize::from(behind_program))?;
+        let Some(Value::List(items)) = self.names.get(ARGUMENTS) else {
+            return None;
+        };
+        let item = items.get(at)?.clone();
+        for _ in 0..3 {
+            self.take();
+        }
+        Some(Value::Text(item))
     }
 
     /// Methods of strings and lists behind a term.
@@ -295,33 +386,39 @@ impl<'t> Reader<'t> {
                     text.join(more);
                     Value::Text(text)
                 }
-                ("format", Value::Text(text), _) => Value::Text(Text {
-                    dynamic: true,
-                    ..text
-                }),
+                ("format", Value::Text(text), _) => {
+                    let values: Vec<Text> = arguments.iter().cloned().map(as_text).collect();
+                    Value::Text(filled(&text, &values, false))
+                }
                 _ => Value::Unknown,
             };
         }
-        if let (Value::Text(text), Some(Token::Other('%'))) = (&mut value, self.peek()) {
+        if let (Value::Text(text), Some(Token::Other('%'))) = (&value, self.peek()) {
             // `"…%s" % x`
-            text.dynamic = true;
+            let text = text.clone();
+            self.take();
+            let values = match self.term(depth + 1) {
+                Value::List(items) => items,
+                other => vec![as_text(other)],
+            };
+            return Value::Text(filled(&text, &values, true));
         }
         value
     }
 
     /// Puts known values in the place of variables in a string.
-    fn interpolate(&self, text: &str, interpolation: Interpolation) -> Text {
+    fn interpolate(&self, text: &str, interpolation: Interpolation) -> Value {
         let (open, close) = match interpolation {
-            Interpolation::None => return Text::known(text.to_owned()),
+            Interpolation::None => return Value::Text(Text::known(text.to_owned())),
             Interpolation::Braces => ("{", true),
             Interpolation::DollarBraces => ("${", true),
             Interpolation::HashBraces => ("#{", true),
             Interpolation::Dollar => ("$", false),
         };
-        let mut out = Text::default();
+        let mut out = Value::Text(Text::default());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once(open) {
-            out.join(&Text::known(before.to_owned()));
+            out = behind(out, Value::Text(Text::known(before.to_owned())));
             let (name, left) = if close {
                 after.split_once('}').unwrap_or((after, ""))
             } else {
@@ -333,15 +430,40 @@ impl<'t> Reader<'t> {
                 let (name, left) = after.split_at_checked(end).unwrap_or((after, ""));
                 (name, left.strip_prefix('}').unwrap_or(left))
             };
-            let sigil = format!("${name}");
-            let bound = self.names.get(name).or_else(|| self.names.get(&sigil));
-            match bound {
-                Some(Value::Text(value)) => out.join(value),
-                _ => out.join(&Text::unresolved()),
-            }
+            out = behind(out, self.placed(name.trim()));
             rest = left;
         }
-        out.join(&Text::known(rest.to_owned()));
-        out
+        behind(out, Value::Text(Text::known(rest.to_owned())))
+    }
+
+    /// What stands for an expression in a string: a name, an entry of a map, a literal.
+    fn placed(&self, expression: &str) -> Value {
+        let quoted = |text: &str| {
+            let inner = text.trim_matches(['"', '\'']);
+            (inner.len() + 2 == text.len()).then(|| inner.to_owned())
+        };
+        let number = !expression.is_empty() && expression.bytes().all(|b| b.is_ascii_digit());
+        if number {
+            return Value::Text(Text::known(expression.to_owned()));
+        }
+        if let Some(text) = quoted(expression) {
+            return Value::Text(Text::known(text));
+        }
+        let sigil = format!("${expression}");
+        let bound = self
+            .names
+            .get(expression)
+            .or_else(|| self.names.get(&sigil));
+        let entry = || {
+            let (name, key) = match expression.split_once('[') {
+                Some((name, key)) => (name, quoted(key.strip_suffix(']')?)?),
+                None => expression.split_once('.').map(|(n, k)| (n, k.to_owned()))?,
+            };
+            self.names.get(name)?.entry(&[key.as_str()])
+        };
+        match bound.or_else(entry) {
+            Some(value @ (Value::Text(_) | Value::Each(_))) => value.clone(),
+            _ => Value::Text(Text::unresolved()),
+        }
     }
 }

@@ -36,23 +36,32 @@ pub(super) enum Token {
     Other(char),
 }
 
-/// Cuts a source text into tokens.
-pub(super) fn tokenise(language: &str, source: &str) -> Vec<Token> {
+/// Where a line begins among the tokens, and how far it is indented.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line {
+    pub(super) token: usize,
+    pub(super) indent: usize,
+}
+
+/// Cuts a source text into tokens; the lines are noted where their indentation says something.
+pub(super) fn tokenise(language: &str, source: &str) -> (Vec<Token>, Vec<Line>) {
     let mut lexer = Lexer {
         cursor: Cursor::new(source),
         language,
         tokens: Vec::new(),
+        lines: Vec::new(),
     };
     while let Some(b) = lexer.cursor.peek(0) {
         lexer.next(b);
     }
-    lexer.tokens
+    (lexer.tokens, lexer.lines)
 }
 
 struct Lexer<'t> {
     cursor: Cursor<'t>,
     language: &'t str,
     tokens: Vec<Token>,
+    lines: Vec<Line>,
 }
 
 impl Lexer<'_> {
@@ -62,11 +71,14 @@ impl Lexer<'_> {
             b'\n' | b';' => {
                 self.cursor.advance(1);
                 self.tokens.push(Token::End);
+                if b == b'\n' && self.language == "python" {
+                    self.line();
+                }
             }
-            b'#' if self.language != "node" => {
+            b'#' if !matches!(self.language, "node" | "go") => {
                 self.cursor.take_while(|b| b != b'\n');
             }
-            b'/' if matches!(self.language, "node" | "php") && self.comment() => {}
+            b'/' if matches!(self.language, "node" | "php" | "go") && self.comment() => {}
             b'"' | b'\'' => self.quoted(b, false),
             b'`' => self.backquoted(),
             // In Perl and PHP it joins strings.
@@ -88,6 +100,18 @@ impl Lexer<'_> {
                     self.tokens.push(Token::Other(c));
                 }
             }
+        }
+    }
+
+    /// Notes where a line begins that holds something.
+    fn line(&mut self) {
+        let rest = self.cursor.rest();
+        let text = rest.trim_start_matches([' ', '\t']);
+        if !text.starts_with(['\n', '\r', '#']) && !text.is_empty() {
+            self.lines.push(Line {
+                token: self.tokens.len(),
+                indent: rest.len() - text.len(),
+            });
         }
     }
 
@@ -117,6 +141,10 @@ impl Lexer<'_> {
 
     /// A name, or the prefix of a string (`r"…"`, `f'…'`), or `qx(…)` and `q(…)` of Perl.
     fn name(&mut self) {
+        // What stands side by side is joined.
+        if self.language == "awk" && matches!(self.tokens.last(), Some(Token::Text(..))) {
+            self.tokens.push(Token::Other('+'));
+        }
         let start = self.cursor.position();
         self.cursor.take_while(|b| b == b'$' || b == b'@');
         self.cursor
@@ -148,7 +176,7 @@ impl Lexer<'_> {
     /// How double-quoted strings of the language refer to variables.
     fn interpolation(&self) -> Interpolation {
         match self.language {
-            "perl" | "php" | "powershell" => Interpolation::Dollar,
+            "perl" | "php" | "powershell" | "julia" => Interpolation::Dollar,
             "ruby" => Interpolation::HashBraces,
             _ => Interpolation::None,
         }
@@ -225,7 +253,7 @@ impl Lexer<'_> {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         self.tokens.push(match self.language {
             "node" => Token::Text(text, Interpolation::DollarBraces),
-            "perl" | "php" | "ruby" => Token::Command(text, self.interpolation()),
+            "perl" | "php" | "ruby" | "julia" => Token::Command(text, self.interpolation()),
             _ => Token::Text(text, Interpolation::None),
         });
     }
