@@ -151,6 +151,13 @@ impl Task {
         let (address, path) = (address.to_lowercase(), upstream.path().to_lowercase());
         // GitLab writes the path of a project with `%2F`.
         let address = address.replace("%2f", "/");
+        // The client puts its own repository in their place.
+        if ["{owner}/{repo}", ":owner/:repo"]
+            .iter()
+            .any(|p| address.contains(p))
+        {
+            return Some(true);
+        }
         Some(address.match_indices(&path).any(|(at, _)| {
             let before = address.get(..at).and_then(|s| s.chars().next_back());
             let after = address

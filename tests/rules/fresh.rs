@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use trace_audit::rules::finding::Stage;
 
 use super::{judge, rules, verdict};
 
@@ -45,7 +46,8 @@ fn check(cases: &[Value]) {
     let mut matrix: BTreeMap<(String, &str), usize> = BTreeMap::new();
     let mut wrong = Vec::new();
     for case in cases {
-        let said = verdict(&judge(&rules, case));
+        let findings = judge(&rules, case);
+        let said = verdict(&findings);
         let label = case["label"].as_str().unwrap().to_owned();
         let wanted: &[&str] = match label.as_str() {
             "leak" => &["obtained", "admission"],
@@ -59,8 +61,13 @@ fn check(cases: &[Value]) {
             } else {
                 &case["calls"]
             };
+            let by: Vec<&str> = findings
+                .iter()
+                .filter(|f| f.waived.is_none() && f.stage > Some(Stage::Mentioned))
+                .map(|f| f.rule.as_str())
+                .collect();
             wrong.push(format!(
-                "{} {label} {said:10} {called} => {}",
+                "{} {label} {said:10} {by:?} {called} => {}",
                 case["id"], case["result"]
             ));
         }

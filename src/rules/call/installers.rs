@@ -23,6 +23,10 @@ const TARGET_OPTIONS: &[&str] = &[
     "--dir",
     "--local-dir",
     "--cwd",
+    "-w",
+    "--wheel-dir",
+    "-eb",
+    "--build-directory",
     "--out-link",
     "--cache-dir",
     "--output-dir",
@@ -38,7 +42,9 @@ pub(super) fn installs(program: &str, words: &[&str], io: &mut Io) {
         return;
     }
     // `apt-get download widget` writes `widget_4.2.0_all.deb`, `dnf download widget` `widget-4.2.0.rpm`.
+    let packs = words.contains(&"pack");
     let joins = match program {
+        "npm" | "pnpm" | "yarn" if packs => Some('-'),
         "apt" | "apt-get" | "aptitude" => Some('_'),
         "dnf" | "yum" | "yumdownloader" | "zypper" => Some('-'),
         _ => None,
@@ -46,11 +52,17 @@ pub(super) fn installs(program: &str, words: &[&str], io: &mut Io) {
     if let Some(joined) = joins
         && let Some(at) = words
             .iter()
-            .position(|w| matches!(*w, "download" | "source"))
+            .position(|w| matches!(*w, "download" | "source" | "pack"))
     {
         let packages = plain(words.get(at..).unwrap_or_default());
         let names = packages.skip(1).take(MAX_PACKAGES);
-        let bare = |name: &str| name.split(['=', '/']).next().unwrap_or_default().to_owned();
+        // npm writes `@owner/name@1.2` to `owner-name-1.2.tgz`.
+        let bare = |name: &str| match packs {
+            true => without_version(name)
+                .trim_start_matches('@')
+                .replace('/', "-"),
+            false => name.split(['=', '/']).next().unwrap_or_default().to_owned(),
+        };
         io.saves
             .extend(names.map(|name| format!("{}{joined}*", bare(name))));
     }

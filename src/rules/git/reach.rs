@@ -221,7 +221,7 @@ impl Map<'_> {
             // Own work against a remote branch: what the branch has more cannot be told from what
             // the agent has done, once it has done something.
             Some(Reach::Later) if right == Reach::Own && self.history.edited() => Reach::Review,
-            Some(left) if right <= Reach::Past => right.max(*left),
+            Some(left) if right <= Reach::Past => (*left).max(right),
             Some(_) => right,
         };
         [reach].into()
