@@ -19,7 +19,9 @@ mod attacks;
 mod invent;
 mod leaks;
 mod ledger;
+mod mechanical;
 mod mutate;
+mod one_file;
 mod script;
 mod situations;
 #[path = "../support/mod.rs"]
