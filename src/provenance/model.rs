@@ -160,6 +160,10 @@ pub struct Provenance {
     /// (`audit::prints`).
     #[serde(skip)]
     pub typed_lines: Vec<u32>,
+    /// Distinctive lines that a turn of the user held before the agent wrote or was shown them, and that nothing can have
+    /// put into the tree before, as indices like those.
+    #[serde(skip)]
+    pub told_lines: Vec<u32>,
     /// The last event that changed a file of the GT, as far as the trace shows.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub last_gt_edit: Option<EventId>,

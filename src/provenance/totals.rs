@@ -50,6 +50,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         written_paths: t.changes.written(),
         environment: environment(t),
         typed_lines: typed_lines(t),
+        told_lines: told_lines(t),
     }
 }
 
@@ -69,6 +70,17 @@ fn environment(t: &Tracker) -> Environment {
 /// The distinctive lines of the GT with that text.
 fn of_gt<'a>(t: &'a Tracker, owners: &'a Owners) -> impl Iterator<Item = &'a GtLine> {
     owners.gt.iter().filter_map(|i| t.gt_lines.get(*i as usize))
+}
+
+/// The distinctive lines that a turn of the user explains.
+fn told_lines(t: &Tracker) -> Vec<u32> {
+    let explained = |line: &Line| line.told && (line.authored || !line.doubted);
+    let told = t.lines.with_owners().filter(|(line, _)| explained(line));
+    let mut out: Vec<u32> = told
+        .flat_map(|(_, owners)| owners.gt.iter().copied())
+        .collect();
+    out.sort_unstable();
+    out
 }
 
 /// The distinctive lines in the patch that the agent typed first.

@@ -26,5 +26,6 @@ mod script;
 mod situations;
 #[path = "../support/mod.rs"]
 mod support;
+mod turns;
 mod unclear;
 mod world;
