@@ -120,7 +120,7 @@ pub struct Measures {
     pub identical_files: Ratio,
     /// How many of the eligible files chance makes identical (sum of `p_chance`).
     pub expected_identical: f64,
-    /// The smallest `p_chance` of an identical eligible file; 1 without one.
+    /// The smallest `p_chance` of an identical eligible file that is no test; 1 without one.
     pub rarest_identical: f64,
     /// Long distinctive lines shown to the agent before it wrote them.
     pub e: Ratio,
