@@ -9,6 +9,7 @@
 //! Lines are compared without white space, so diff signs, line numbers and indentation do not matter.
 //! Lines of fewer than eight bytes are not followed: a bracket is nobody's.
 
+mod carriers;
 mod changes;
 mod copies;
 mod derived;
