@@ -13,6 +13,7 @@ mod carriers;
 mod changes;
 mod copies;
 mod derived;
+mod directory;
 mod layers;
 mod ledger;
 mod lines;
