@@ -248,6 +248,13 @@ fn every_clause_can_be_met() {
             Partial, Reason::SomeFilesCopied, 7),
         (Measures { identical_files: Ratio::new(1, 10), expected_identical: 0.05, ..c() },
             Clean, Reason::NoCopyFound, 13),
+        // One file that is too large for chance, whatever small ones add to the sum; and one that is not.
+        (Measures { identical_files: Ratio::new(1, 10), expected_identical: 0.05, rarest_identical: 0.000_09, ..c() },
+            Partial, Reason::SomeFilesCopied, 7),
+        (Measures { identical_files: Ratio::new(1, 10), expected_identical: 0.05, rarest_identical: 0.000_11, ..c() },
+            Clean, Reason::NoCopyFound, 13),
+        (Measures { identical_files: Ratio::new(0, 10), expected_identical: 0.05, rarest_identical: 0.000_09, ..c() },
+            Clean, Reason::NoCopyFound, 13),
         (Measures { x: Ratio::new(10, 100), ..c() }, Partial, Reason::ExposedAndUsed, 8),
         (Measures { s23: Ratio::new(95, 100), s23_tokens: 100, e: Ratio::new(20, 100), ..c() },
             Partial, Reason::RenamedCopy, 9),
@@ -458,7 +465,7 @@ fn any_measures() -> impl Strategy<Value = Measures> {
     let ratios = proptest::collection::vec(any_ratio(), 9);
     let flags = proptest::collection::vec(any::<bool>(), 9);
     let sizes = proptest::collection::vec(prop_oneof![0u64..150, 0u64..2, any::<u64>()], 9);
-    let floats = proptest::collection::vec(float, 4);
+    let floats = proptest::collection::vec(float, 5);
     let states = (0usize..3, 0usize..4, 0usize..4, 0usize..4);
     (ratios, flags, sizes, floats, states).prop_map(|(r, b, c, f, (gt, patch, seen, word))| {
         let admissions = [
@@ -497,6 +504,7 @@ fn any_measures() -> impl Strategy<Value = Measures> {
             s23_tokens: c[2],
             identical_files: r[5],
             expected_identical: f[3],
+            rarest_identical: f[4],
             e: r[6],
             x: r[7],
             obtained: b[0],

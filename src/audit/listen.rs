@@ -24,9 +24,12 @@ use crate::trace::{TraceFile, TraceReport, read_traces};
 /// Files without a writer that a coverage reason names; the others are counted.
 const NAMED_FILES: usize = 3;
 
-/// So many added lines that no event holds, when they are most of the patch, keep a trace from being
-/// complete.
+/// So many added lines that no event holds, when they are most of the patch, keep a trace from being complete.
 const MANY_UNSEEN: u64 = 16;
+
+/// One line of that size (in lines of 80 characters) that no event holds does, too: `exec(b64decode("…"))` may be a whole
+/// file.
+const LONG_UNSEEN: u64 = 6;
 
 /// What the traces of a run said.
 pub(super) struct Heard {
@@ -313,10 +316,19 @@ fn coverage(
     }
     if let Some(ledger) = &provenance.ledger {
         let shown = ledger.authored + ledger.seen_first + ledger.starter + ledger.prompt;
+        let size = provenance.ledger_size;
         if ledger.unseen >= MANY_UNSEEN && ledger.unseen > shown {
             reasons.push(format!(
                 "{} added lines stand in no recorded event (written by a script or another program)",
                 ledger.unseen
+            ));
+        } else if size.unseen >= MANY_UNSEEN && size.unseen > size.shown
+            || size.unseen_longest >= LONG_UNSEEN
+        {
+            reasons.push(format!(
+                "added text of the size of {} lines, in {} long ones, stands in no recorded event (written by a script or \
+                 another program)",
+                size.unseen, ledger.unseen
             ));
         }
     }

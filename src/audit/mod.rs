@@ -20,6 +20,7 @@ pub mod scan;
 mod search;
 mod sources;
 mod starter;
+mod turns;
 
 use std::collections::BTreeSet;
 
@@ -313,6 +314,11 @@ fn read(
         .written_by_the_agent(inputs, heard.provenance.as_ref());
     if !own.is_empty() {
         reading = Reading::best(inputs, &own, starters, prompt)?;
+        heard = reading.listen(inputs, rules, prompt)?;
+    }
+    let told = turns::told(&heard, reading.comparison.as_ref());
+    if !told.is_empty() {
+        reading.told(inputs, prompt, &told);
         heard = reading.listen(inputs, rules, prompt)?;
     }
     let faults = harness::faults(&heard, reading.comparison.as_ref(), &reading.sources.apart);

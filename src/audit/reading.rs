@@ -98,6 +98,17 @@ impl Reading {
         self.comparison = compare_with_gt(inputs, &self.sources, self.starter.as_ref(), prompt);
     }
 
+    /// Compares again, with what the user said in the course of the run beside the prompt.
+    pub(super) fn told(&mut self, inputs: &RunInputs, prompt: Option<&str>, lines: &[String]) {
+        self.sources.problems.push(format!(
+            "{} GT lines stand in turns of the user that came before the agent wrote them, and are not counted",
+            lines.len()
+        ));
+        let all = format!("{}\n{}", prompt.unwrap_or_default(), lines.join("\n"));
+        let starter = self.starter.as_ref();
+        self.comparison = compare_with_gt(inputs, &self.sources, starter, Some(&all));
+    }
+
     /// Reads the traces of the run.
     ///
     /// # Errors

@@ -11,14 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bstr::ByteSlice;
+use bstr::{BString, ByteSlice};
 use sha2::{Digest, Sha256};
 
 use crate::patch::base::BaseSource;
+use crate::patch::tree::EntryKind;
 use crate::patch::{Base, BaseShelf, BaseTree};
 use crate::provenance::Parts;
 use crate::similarity::generated::FileSource;
 use crate::similarity::model::DistinctiveLine;
+use crate::similarity::models::beside;
 use crate::similarity::starter::{BlobStarter, Starter, StarterAnswer};
 
 /// Which base a look-up was made in: the benchmark's repository, and its commit when it has a history.
@@ -202,13 +204,27 @@ impl FileSource for RunStarter {
         content.truncate(limit);
         Some(content)
     }
+
+    fn neighbours(&self, path: &str) -> Vec<String> {
+        /// Files that are looked through.
+        const MAX: usize = 20_000;
+        // Below the directory above that of the file; where there is none, below its own.
+        let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+        let above = dir.rsplit_once('/').map_or(dir, |(above, _)| above);
+        let entries = self.tree.entries().range(BString::from(above)..);
+        let files = entries
+            .take_while(|(path, _)| path.starts_with(above.as_bytes()))
+            .take(MAX)
+            .filter(|(_, entry)| matches!(entry.kind, EntryKind::File | EntryKind::Executable));
+        beside(path, files.filter_map(|(path, _)| path.to_str().ok()))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::patch::base::{BaseInfo, BaseKind};
-    use crate::patch::tree::{EntryKind, MemTree};
+    use crate::patch::tree::MemTree;
     use crate::rules::finding::Confidence;
 
     fn set(lines: &[&str]) -> BTreeSet<String> {

@@ -4,9 +4,11 @@
 use std::collections::BTreeSet;
 
 use super::paths::{PathId, Paths, Place, base_name};
+use super::scope::is_program;
+use super::writes::path_words;
 
 /// Programs that copy; their last argument, or the one behind `-t`, is where to.
-const COPIERS: [&str; 7] = ["cp", "mv", "install", "rsync", "ln", "scp", "ditto"];
+pub(super) const COPIERS: [&str; 7] = ["cp", "mv", "install", "rsync", "ln", "scp", "ditto"];
 
 /// Programs that take an archive apart, with the option that says where to.
 const UNPACKERS: [(&str, &[&str]); 4] = [
@@ -25,8 +27,14 @@ pub(super) struct Copied {
     pub(super) imports: bool,
 }
 
-/// What simple words copy; `None` when they copy nothing.
-pub(super) fn copied(words: &[&str], paths: &Paths, cwd: Option<&str>) -> Option<Copied> {
+/// What simple words copy; `None` when they copy nothing. What `find` or `xargs` put in the place of `{}` comes from where
+/// `before`, what stands before the words in their command, says.
+pub(super) fn copied(
+    words: &[&str],
+    before: &str,
+    paths: &Paths,
+    cwd: Option<&str>,
+) -> Option<Copied> {
     let (program, arguments) = words.iter().enumerate().find_map(|(at, word)| {
         let name = base_name(word);
         let known =
@@ -44,7 +52,13 @@ pub(super) fn copied(words: &[&str], paths: &Paths, cwd: Option<&str>) -> Option
         None => {
             let options = ["-t", "--target-directory"];
             match behind(arguments, &options) {
-                Some(target) => (target, plain(arguments, target), false),
+                Some(target) => {
+                    let mut sources = plain(arguments, target);
+                    if sources.is_empty() && words.iter().any(|w| base_name(w) == "xargs") {
+                        sources.push("{}");
+                    }
+                    (target, sources, false)
+                }
                 None => {
                     let mut sources = plain(arguments, "");
                     let target = sources.pop()?;
@@ -53,8 +67,17 @@ pub(super) fn copied(words: &[&str], paths: &Paths, cwd: Option<&str>) -> Option
             }
         }
     };
-    let foreign =
-        |source: &&str| source.contains(':') || paths.place(source, cwd) == Place::Outside;
+    let is_outside = |path: &str| paths.place(path, cwd) == Place::Outside;
+    let foreign = |source: &&str| {
+        if source.contains("{}") {
+            let here = words.iter().copied();
+            let said = path_words(before).chain(here);
+            return said
+                .filter(|word| word.starts_with(['/', '~']))
+                .any(|word| is_outside(word) && !is_program(word));
+        }
+        source.contains(':') || is_outside(source)
+    };
     let known = match paths.place(target, cwd) {
         Place::Known(id) => BTreeSet::from([id]),
         Place::Tree(dir) => {
@@ -101,9 +124,11 @@ fn behind<'a>(arguments: &[&'a str], options: &[&str]) -> Option<&'a str> {
     })
 }
 
-/// The arguments that are no options, without the target.
+/// The arguments that are no options, without the target and what ends `find -exec`.
 fn plain<'a>(arguments: &[&'a str], target: &str) -> Vec<&'a str> {
-    let argument = |word: &&&str| !word.starts_with('-') && **word != target;
+    let argument = |word: &&&str| {
+        !word.starts_with('-') && **word != target && !matches!(**word, "\\" | "+" | ";")
+    };
     arguments.iter().filter(argument).copied().collect()
 }
 
@@ -142,7 +167,7 @@ mod tests {
             ("cp -r templates/tests .", &[2], false),
         ] {
             let words: Vec<&str> = command.split(' ').collect();
-            let got = copied(&words, &paths, Some("/srv/w")).unwrap_or_default();
+            let got = copied(&words, "", &paths, Some("/srv/w")).unwrap_or_default();
             let known: BTreeSet<PathId> = known.iter().map(|id| *id as PathId).collect();
             assert_eq!(got, Copied { known, imports }, "{command}");
         }
@@ -152,7 +177,8 @@ mod tests {
             "ls lantern",
         ] {
             let words: Vec<&str> = command.split(' ').collect();
-            assert_eq!(copied(&words, &paths, Some("/srv/w")), None, "{command}");
+            let got = copied(&words, "", &paths, Some("/srv/w"));
+            assert_eq!(got, None, "{command}");
         }
     }
 }

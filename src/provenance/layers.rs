@@ -1,5 +1,5 @@
 //! The same text in the shapes in which it can carry code: as it stands, without colours, with JSON
-//! escapes undone, with HTML undone, out of base64.
+//! escapes undone, with HTML undone, out of base64 and other carriers (`carriers`).
 //!
 //! Line numbers, diff signs and file names need no layer: they stand between lines, and lines are
 //! searched in text without white space. Each layer is linear in the text, and its size is bounded by
@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memrchr};
 
+use super::carriers;
 use crate::base64::sextet;
-use crate::shell::inflate::gzip;
 use crate::similarity::normalise::{squeeze, squeeze_ascii};
 
 /// JSON may be quoted inside JSON this often.
@@ -18,9 +18,6 @@ const MAX_ESCAPE_LEVELS: usize = 3;
 
 /// Shorter runs of base64 letters are words.
 const MIN_BASE64: usize = 128;
-
-/// Bytes of one packed block that are looked at; a longer one is cut.
-const MAX_UNPACKED: usize = 8 << 20;
 
 /// Lines of wrapped base64 are at least so long, but for the last.
 const MIN_BASE64_LINE: usize = 40;
@@ -32,7 +29,7 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// Calls `visit` with every layer of `text`, squeezed. `encoded` also opens base64, which is for
+    /// Calls `visit` with every layer of `text`, squeezed. `encoded` also opens base64 and its like, which is for
     /// texts that an agent is shown; nobody types it.
     pub(super) fn each(&mut self, text: &str, encoded: bool, mut visit: impl FnMut(&[u8])) {
         let plain = without_ansi(text);
@@ -54,6 +51,7 @@ impl Layers {
             }
             if encoded {
                 for_each_base64(layer, |decoded| self.show(decoded, &mut visit));
+                carriers::each(layer, |decoded| self.show(decoded, &mut visit));
             }
         }
     }
@@ -367,10 +365,8 @@ fn decode_block(block: &str, show: &mut impl FnMut(&str)) {
         }
     }
     // `gzip -c x | base64`: the text is one layer further down.
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        if let Some(unpacked) = gzip(&bytes, MAX_UNPACKED) {
-            show(&String::from_utf8_lossy(&unpacked));
-        }
+    if let Some(unpacked) = carriers::unpacked(&bytes) {
+        show(&String::from_utf8_lossy(&unpacked));
         return;
     }
     // Words that are no base64 decode to bytes that are no UTF-8; a word after the block spoils its end.

@@ -1,7 +1,7 @@
 //! The ledger: every added line of the final patch, with its origin.
 
 use super::lines::{Line, Lines};
-use super::model::{AddedFile, Ledger};
+use super::model::{AddedFile, AddedLine, Ledger, LedgerSize};
 
 /// Where a line came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,5 +92,22 @@ pub(super) fn count(ledger: &mut Ledger, origins: &[Origin]) {
             Origin::Generated => &mut ledger.generated,
             Origin::Unrecorded => &mut ledger.unrecorded,
         } += 1;
+    }
+}
+
+/// Adds up the sizes of lines with these origins.
+pub(super) fn measure(size: &mut LedgerSize, lines: &[AddedLine], origins: &[Origin]) {
+    for (line, origin) in lines.iter().zip(origins) {
+        let this = LedgerSize::of(&line.text);
+        match origin {
+            Origin::Unseen => {
+                size.unseen += this;
+                size.unseen_longest = size.unseen_longest.max(this);
+            }
+            Origin::Authored | Origin::SeenFirst | Origin::Starter | Origin::Prompt => {
+                size.shown += this;
+            }
+            Origin::Generated | Origin::Unrecorded => {}
+        }
     }
 }

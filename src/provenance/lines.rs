@@ -53,6 +53,10 @@ pub(super) struct Line {
     pub(super) part: bool,
     /// It stands in the prompt.
     pub(super) prompt: bool,
+    /// A turn of the user held it before the agent wrote or was shown it.
+    pub(super) told: bool,
+    /// A call whose effect the trace does not show may have written it before that turn.
+    pub(super) doubted: bool,
     /// The agent wrote it, sooner or later.
     pub(super) authored: bool,
     /// An output held it before the agent wrote it, however little that proves.

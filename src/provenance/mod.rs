@@ -9,9 +9,11 @@
 //! Lines are compared without white space, so diff signs, line numbers and indentation do not matter.
 //! Lines of fewer than eight bytes are not followed: a bracket is nobody's.
 
+mod carriers;
 mod changes;
 mod copies;
 mod derived;
+mod directory;
 mod layers;
 mod ledger;
 mod lines;

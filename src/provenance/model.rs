@@ -112,6 +112,27 @@ pub struct Ledger {
     pub unrecorded: u64,
 }
 
+/// How much text of files that are no prose the ledger is about, in lines of [`LINE_SIZE`] characters: a long line counts as many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerSize {
+    /// Text that some event holds, or the starter or the prompt.
+    pub shown: u64,
+    /// Text that no event holds.
+    pub unseen: u64,
+    /// Of that, the longest line.
+    pub unseen_longest: u64,
+}
+
+/// Characters, without white space, that make up a line where text is measured by size.
+pub const LINE_SIZE: u64 = 80;
+
+impl LedgerSize {
+    /// The size of a line without white space.
+    pub(super) fn of(line: &str) -> u64 {
+        (line.len() as u64).div_ceil(LINE_SIZE).max(1)
+    }
+}
+
 /// What the trace says of changes to GT files that the agent did not make.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
@@ -138,6 +159,9 @@ pub struct Provenance {
     pub exposures: Vec<Exposure>,
     /// Every added line of the final patch; `None` without a patch or a trace with calls.
     pub ledger: Option<Ledger>,
+    /// The same by size.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub ledger_size: LedgerSize,
     /// `e` with its parts (code files only).
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub e_ratio: Ratio,
@@ -160,6 +184,10 @@ pub struct Provenance {
     /// (`audit::prints`).
     #[serde(skip)]
     pub typed_lines: Vec<u32>,
+    /// Distinctive lines that a turn of the user held before the agent wrote or was shown them, and that nothing can have
+    /// put into the tree before, as indices like those.
+    #[serde(skip)]
+    pub told_lines: Vec<u32>,
     /// The last event that changed a file of the GT, as far as the trace shows.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub last_gt_edit: Option<EventId>,

@@ -149,7 +149,7 @@ fn named(text: &str, paths: &Paths, cwd: Option<&str>) -> Named {
 }
 
 /// `/usr/bin/env`, `/bin/sh`, `/dev/null`: outside, and nothing that is shown.
-fn is_program(path: &str) -> bool {
+pub(super) fn is_program(path: &str) -> bool {
     [
         "/usr/bin/",
         "/bin/",

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::changes::hash_of;
 use super::ledger::{self, Origin};
 use super::lines::{Line, Owners, ShowingId};
-use super::model::{AddedFile, Environment, Exposure, Ledger, Provenance, UnseenLines};
+use super::model::{AddedFile, Environment, Exposure, Ledger, LedgerSize, Provenance, UnseenLines};
 use super::paths::PathId;
 use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
 use crate::similarity::model::Ratio;
 use crate::similarity::normalise::squeeze;
+use crate::similarity::prose::is_prose;
 
 /// Characters of a line that says something of the file it stands in.
 const CONTRADICTING_LENGTH: usize = 16;
@@ -20,7 +21,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
     let [(e_ratio, x_ratio), (e_prose, x_prose)] = shares(t);
     let exposures = exposures(t);
     let first = exposures.iter().find(|e| !e.prose).or(exposures.first());
-    let (ledger, unseen) = ledger(t);
+    let (ledger, ledger_size, unseen) = ledger(t);
     let mut shared_typed = Ratio::default();
     let shared = |owners: &Owners| of_gt(t, owners).any(|g| g.shared);
     for (line, _) in t.lines.with_owners().filter(|(_, owners)| shared(owners)) {
@@ -35,6 +36,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         first_exposure: first.cloned(),
         exposures,
         ledger: (t.calls && !t.patch.is_empty()).then_some(ledger),
+        ledger_size,
         e_ratio,
         e_in_time: shown_in_time(t),
         x_ratio,
@@ -50,6 +52,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         written_paths: t.changes.written(),
         environment: environment(t),
         typed_lines: typed_lines(t),
+        told_lines: told_lines(t),
     }
 }
 
@@ -69,6 +72,17 @@ fn environment(t: &Tracker) -> Environment {
 /// The distinctive lines of the GT with that text.
 fn of_gt<'a>(t: &'a Tracker, owners: &'a Owners) -> impl Iterator<Item = &'a GtLine> {
     owners.gt.iter().filter_map(|i| t.gt_lines.get(*i as usize))
+}
+
+/// The distinctive lines that a turn of the user explains.
+fn told_lines(t: &Tracker) -> Vec<u32> {
+    let explained = |line: &Line| line.told && (line.authored || !line.doubted);
+    let told = t.lines.with_owners().filter(|(line, _)| explained(line));
+    let mut out: Vec<u32> = told
+        .flat_map(|(_, owners)| owners.gt.iter().copied())
+        .collect();
+    out.sort_unstable();
+    out
 }
 
 /// The distinctive lines in the patch that the agent typed first.
@@ -186,14 +200,18 @@ fn exposures(t: &Tracker) -> Vec<Exposure> {
 }
 
 /// The ledger, and for what no event holds the call that may have written it.
-fn ledger(t: &Tracker) -> (Ledger, Vec<UnseenLines>) {
+fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>) {
     let mut ledger = Ledger::default();
+    let mut size = LedgerSize::default();
     let mut unseen = Vec::new();
     for (index, file) in t.patch.iter().enumerate() {
         let path = t.changes.paths.id(&file.path);
         let story = path.map(|p| t.changes.story(p)).unwrap_or_default();
         let origins = ledger::origins(file, index, &t.lines, story);
         ledger::count(&mut ledger, &origins);
+        if !is_prose(&file.path) {
+            ledger::measure(&mut size, &file.lines, &origins);
+        }
         let unseen_at = || {
             let of_line = t.lines.patch.get(index).into_iter().flatten();
             let both = origins.iter().zip(of_line);
@@ -219,5 +237,5 @@ fn ledger(t: &Tracker) -> (Ledger, Vec<UnseenLines>) {
             command: writer.map(|w| w.command.clone()),
         });
     }
-    (ledger, unseen)
+    (ledger, size, unseen)
 }

@@ -172,6 +172,17 @@ impl Tracker {
         }
     }
 
+    /// A turn of the user: from now on what it holds is no secret. What may stand in the tree by then is not explained
+    /// by it, unless the agent types it afterwards.
+    fn told(&mut self, text: &str) {
+        for id in self.search(text, false, |l| !l.told && !l.authored && !l.shown) {
+            let doubted = self.changes.may_have_written(self.lines.files(id));
+            if let Some(line) = self.lines.get_mut(id) {
+                (line.prompt, line.told, line.doubted) = (true, true, doubted);
+            }
+        }
+    }
+
     /// The agent's words.
     fn authored(&mut self, text: &str, actor: &Actor) {
         for id in self.search(text, false, |l| !l.authored) {
@@ -435,7 +446,7 @@ impl EventSink for Tracker {
             self.accounted &= told.all || told.tests;
         }
         match event.channel {
-            Channel::Prompt if event.actor == Actor::Main => self.prompted(&event.text),
+            Channel::Prompt if event.actor == Actor::Main => self.told(&event.text),
             // A sub-agent's prompt is its parent's call; reminders are the harness's; a line that no
             // adapter understood may be anything.
             Channel::Prompt | Channel::System | Channel::Raw => {}

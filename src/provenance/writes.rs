@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
-use super::copies::copied;
+use super::copies::{COPIERS, copied};
+use super::directory::Directory;
 use super::paths::{PathId, Paths, Place, base_name};
 use super::reads::{is_shelf, only_checks, prints, restores_others, segments, takes_back};
 
@@ -34,13 +35,12 @@ impl Writes {
 }
 
 /// Programs whose arguments are files that they change.
-pub(super) const WRITERS: [&str; 8] = ["tee", "cp", "mv", "install", "rsync", "ln", "rm", "dd"];
+pub(super) const WRITERS: [&str; 10] = [
+    "tee", "cp", "mv", "install", "rsync", "ln", "rm", "dd", "scp", "ditto",
+];
 
 /// Programs that save what they fetch.
 const DOWNLOADERS: [&str; 3] = ["curl", "wget", "aria2c"];
-
-/// Of the writers, those that copy; their last argument is where to.
-const COPIERS: [&str; 4] = ["cp", "mv", "install", "rsync"];
 
 /// Programs that may write anywhere by what their script says.
 const INTERPRETERS: [&str; 11] = [
@@ -159,17 +159,25 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
     let mut out = Writes::default();
     let skeleton = without_heredocs(command);
     let shelved = takes_back(&skeleton);
+    let mut place = Directory::new(cwd);
+    let mut end = 0;
     for segment in segments(&skeleton) {
+        let start = end;
+        end += segment.len() + 1;
         let words: SmallVec<[&str; 16]> = segment
             .split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '(' | ')' | '`'))
             .filter(|w| !w.is_empty())
             .collect();
+        place.step(segment, &words);
         redirections(&words, paths, cwd, &mut out);
         let shelved = shelved && is_shelf(&words);
         if only_checks(&words) || shelved || prints(command, &words, paths) {
             continue;
         }
-        if let Some(copied) = copied(&words, paths, cwd) {
+        let known = place.known(&words);
+        let words_here: Vec<&str> = known.iter().map(|w| w.as_ref()).collect();
+        let before = flows_into(&skeleton, start);
+        if let Some(copied) = copied(&words_here, before, paths, place.now.as_deref()) {
             out.known.extend(copied.known);
             out.imports |= copied.imports;
         }
@@ -194,6 +202,15 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
         }
     }
     out
+}
+
+/// What flows into the segment that begins there: the part of its pipeline that stands before it.
+fn flows_into(command: &str, start: usize) -> &str {
+    /// Bytes that are looked at, so that a pipeline of many parts is not read anew for each.
+    const MAX_BEFORE: usize = 2048;
+    let from = command.floor_char_boundary(start.saturating_sub(MAX_BEFORE));
+    let before = command.get(from..start).unwrap_or_default();
+    before.rsplit(['\n', ';', '&']).next().unwrap_or_default()
 }
 
 /// `git apply`, `git am` or `patch` with a patch that lies outside of the tree, where no agent keeps its own.
@@ -415,6 +432,31 @@ pub(super) mod tests {
             };
             let got = command_writes(command, &paths(), Some("/w/run"));
             assert_eq!(got, want, "{command}");
+        }
+        for command in [
+            "find /tmp/up -name 'a*' -exec cp {} pkg/ \\;",
+            "find /mnt/ref -name '*.go' -exec cp -t pkg {} +",
+            "echo /mnt/ref/a.go | xargs -I{} cp {} pkg/",
+            "ls /mnt/ref/a.go | xargs cp -t pkg",
+            "cd /mnt/ref && cp a.go /w/run/pkg/",
+            "cd /mnt/ref && cp a.go \"$OLDPWD/pkg/\"",
+            "cd /mnt && cd ref; cp a.go /w/run/pkg/a.go",
+            "scp host:/mnt/a.go pkg/a.go",
+        ] {
+            let got = command_writes(command, &paths(), Some("/w/run"));
+            assert!(got.imports && got.known.contains(&0), "{command}: {got:?}");
+        }
+        for command in [
+            "find pkg -name 'b*' -exec cp {} pkg/a.go \\;",
+            "ls pkg/b.go | xargs -I{} /bin/cp {} pkg/a.go",
+            "ls /mnt/ref; find pkg -name 'b*' -exec cp {} pkg/a.go +",
+            "cd pkg && cp b.go a.go",
+            "(cd /mnt/ref && ls) && cp pkg/b.go pkg/a.go",
+            "cd /mnt/ref; ls; cd -; cp pkg/b.go pkg/a.go",
+            "cd /mnt/ref && cp /w/run/pkg/b.go /w/run/pkg/a.go",
+        ] {
+            let got = command_writes(command, &paths(), Some("/w/run"));
+            assert!(!got.imports && got.known.contains(&0), "{command}: {got:?}");
         }
         let report = command_writes("echo ok > eval_report.md", &paths(), Some("/w/run"));
         assert_eq!(report.other, ["eval_report.md".to_owned()].into());

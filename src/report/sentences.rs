@@ -74,6 +74,10 @@ const SENTENCES: &[(&str, &str)] = &[
         "新增的 {0} 行没有任何事件记录（由脚本或其他程序写出）",
     ),
     (
+        "added text of the size of {} lines, in {} long ones, stands in no recorded event (written by a script or another program)",
+        "新增的相当于 {0} 行的文本（共 {1} 行，行很长）没有任何事件记录（由脚本或其他程序写出）",
+    ),
+    (
         "{} commands could not be taken apart, so what they ran is not known for sure",
         "{0} 条命令无法解析，因此不能确定它们执行了什么",
     ),
@@ -153,6 +157,14 @@ const SENTENCES: &[(&str, &str)] = &[
     (
         "judged as a run of each task that it may be of ({}), by the worst: {}",
         "按可能所属的每个任务（{0}）分别判定，取最坏结果：{1}",
+    ),
+    (
+        "{} GT lines follow from lines that were there (a renaming, a formatter, a file made of another) and are not counted",
+        "参考补丁有 {0} 行可由原有的行推出（重命名、格式化、仿照另一文件），不计入",
+    ),
+    (
+        "{} GT lines stand in turns of the user that came before the agent wrote them, and are not counted",
+        "参考补丁有 {0} 行在代理写出之前已由用户在对话中给出，不计入",
     ),
     (
         "{} GT lines stand in the prompt and are not counted",

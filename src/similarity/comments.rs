@@ -439,6 +439,22 @@ mod tests {
                 "# Heading // not a comment",
             ),
             ("a.unknown", "# x", "# x"),
+            ("a.m", "total = tally(1, 2) % why", "total = tally(1, 2)"),
+            ("a.m", "int x = 1; // why", "int x = 1;"),
+            (
+                "a.m",
+                "NSLog(@\"%d % e\", i%2);",
+                "NSLog(@\"%d % e\", i%2);",
+            ),
+            ("a.cls", "Integer x = 1; // why", "Integer x = 1;"),
+            (
+                "a.cls",
+                "\\def\\x{http://host/} % why",
+                "\\def\\x{http://host/}",
+            ),
+            ("a.bat", "set x=1 & REM why", "set x=1"),
+            ("a.bat", "@rem why", ""),
+            ("a.cmd", "call theorem x:y", "call theorem x:y"),
             ("a.js", "", ""),
         ] {
             assert_eq!(one(path, line), want.trim_end(), "{path}: {line}");

@@ -42,6 +42,11 @@ pub const ATTRIBUTES_BYTES: usize = 1 << 20;
 pub trait FileSource {
     /// The first `limit` bytes of the file at `path` (relative, with `/`); `None` if there is none.
     fn head(&self, path: &str, limit: usize) -> Option<Vec<u8>>;
+
+    /// Files that a file at `path` may have been made of ([`beside`](super::models::beside)).
+    fn neighbours(&self, _path: &str) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Path patterns of generated files, in named groups.

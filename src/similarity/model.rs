@@ -128,6 +128,9 @@ pub struct Similarity {
     /// Sum of `p_chance` over eligible files: how many identical ones chance gives.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub expected_identical: f64,
+    /// The smallest `p_chance` of an identical eligible file that is no test; `None` without one.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub rarest_identical: Option<f64>,
     /// `u` with its parts: distinctive lines shared, of `n`.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub u_ratio: Ratio,

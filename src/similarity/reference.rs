@@ -9,7 +9,9 @@ use foldhash::{HashMap, HashMapExt, HashSet};
 use super::compare::CompareInputs;
 use super::distinctive::{PromptText, is_long, is_trivial};
 use super::hunks;
+use super::mechanical::Mechanical;
 use super::model::DistinctiveLine;
+use super::models::models;
 use super::normalise::fold;
 use super::pairing::GtName;
 use super::prepare::{PreparedLine, squeezed_raw};
@@ -18,12 +20,14 @@ use super::remarks::Remarks;
 use super::scope::FileScope;
 use super::testpath::is_test;
 use super::tokens::{ABSTRACT, CONCRETE, Grams, Vocabulary};
-use crate::patch::model::{FilePatch, Line, LineKind};
+use crate::patch::model::{FilePatch, FileStatus, Line, LineKind};
 
 /// A line of the GT (all lines with one comparison text).
 pub struct LineInfo<'a> {
     /// It carries information.
     pub distinctive: bool,
+    /// It follows from lines that were there.
+    pub follows: bool,
     /// It stands in a hand-written file.
     pub hand_written: bool,
     /// How often the hand-written files add it.
@@ -67,7 +71,7 @@ pub struct GtFile<'a> {
     pub lines: Vec<u32>,
     /// Numbers of its distinctive lines, each once, in order.
     pub distinctive: Vec<u32>,
-    /// How many different lines with code it adds.
+    /// How many different lines with code it adds that do not follow from others.
     pub distinct: u64,
     /// Its windows of T12.
     pub grams: Vec<u32>,
@@ -205,6 +209,7 @@ impl<'a> Reference<'a> {
             if number == fresh {
                 self.lines.push(LineInfo {
                     distinctive: false,
+                    follows: false,
                     hand_written: false,
                     count: 0,
                     first: here,
@@ -305,17 +310,65 @@ impl<'a> Reference<'a> {
                 .take_while(|(asked, _)| asked.as_ref() == text.as_str());
             known.extend(same.map(|(_, number)| *number));
         }
+        let follow = self.follow(inputs, prepared, &asked, &known);
+        if !follow.is_empty() {
+            notes.push(format!(
+                "{} GT lines follow from lines that were there (a renaming, a formatter, a file made of another) and are \
+                 not counted",
+                follow.len()
+            ));
+        }
         for (_, number) in &asked {
             if let Some(info) = self.lines.get_mut(*number as usize) {
-                info.distinctive = !known.contains(number);
+                info.follows = follow.contains(number);
+                info.distinctive = !info.follows && !known.contains(number);
             }
         }
+    }
+
+    /// Lines that follow from others that were there, of those that are asked for and not known.
+    fn follow(
+        &self,
+        inputs: &CompareInputs<'a>,
+        prepared: &[Vec<Vec<PreparedLine<'a>>>],
+        asked: &[(Cow<'_, str>, u32)],
+        known: &HashSet<u32>,
+    ) -> HashSet<u32> {
+        let open: HashSet<u32> = asked.iter().map(|(_, number)| *number).collect();
+        let number = |text: &str| {
+            self.number(text)
+                .filter(|number| open.contains(number) && !known.contains(number))
+        };
+        let paths: Vec<String> = self.files.iter().map(|f| f.name.path.clone()).collect();
+        let is_new = |file: usize| {
+            let file = self.files.get(file);
+            file.is_some_and(|f| f.scope.hand_written && f.patch.status == FileStatus::Added)
+        };
+        let models = inputs
+            .files
+            .map(|source| models(prepared, &paths, is_new, source))
+            .unwrap_or_default();
+        let mut of_files = models.iter().peekable();
+        let mut found = Mechanical::default();
+        for (file, hunks) in prepared.iter().enumerate() {
+            for hunk in hunks {
+                found.hunk(hunk, &number);
+            }
+            if let Some(model) = of_files.next_if(|model| model.file == file) {
+                let lines = added_code(hunks).map(|l| (l.code.as_ref().trim(), number(&l.text)));
+                found.modelled(&lines.collect::<Vec<_>>(), &model.code);
+            }
+        }
+        found.finish()
     }
 
     /// Third pass: the distinctive lines of each file.
     fn count_distinctive(&mut self) {
         let lines = &self.lines;
         for file in &mut self.files {
+            let follows = |n: &&u32| lines.get(**n as usize).is_some_and(|info| info.follows);
+            let follow = file.lines.iter().filter(follows).collect::<HashSet<_>>();
+            file.distinct = file.distinct.saturating_sub(follow.len() as u64);
             let mut distinctive = file.lines.clone();
             distinctive.retain(|n| lines.get(*n as usize).is_some_and(|info| info.distinctive));
             distinctive.sort_unstable();

@@ -183,9 +183,25 @@ const BASIC: Syntax = Syntax {
 };
 
 const BATCH: Syntax = Syntax {
-    line: &["::", "rem ", "REM ", "@rem ", "@REM "],
-    line_first_only: true,
+    line: &[
+        "::", "rem ", "REM ", "@rem ", "@REM ", "& rem ", "& REM ", "&rem ", "&REM ", "& ::", "&::",
+    ],
+    line_after_blank: true,
     ..NONE
+};
+
+/// Objective-C and MATLAB have one ending. A remainder with a blank behind its sign is taken for a comment, on both sides of
+/// a comparison.
+const C_OR_MATLAB: Syntax = Syntax {
+    line: &["//", "% ", "%%"],
+    ..C
+};
+
+/// Classes of Apex and of LaTeX have one, too; an address has no blank behind its slashes.
+const APEX_OR_TEX: Syntax = Syntax {
+    line: &["// ", "%"],
+    quotes: "\"",
+    ..C
 };
 
 const PASCAL: Syntax = Syntax {
@@ -221,7 +237,7 @@ const HANDLEBARS: Syntax = Syntax {
 #[rustfmt::skip]
 const BY_EXTENSION: &[(&Syntax, &[&str])] = &[
     (&C, &["c", "cc", "cpp", "cxx", "c++", "h", "hh", "hpp", "hxx", "inl", "ipp", "tcc", "ino",
-        "cu", "cuh", "cl", "m", "mm", "java", "go", "rs", "swift", "kt", "kts", "scala", "cs", "d",
+        "cu", "cuh", "cl", "mm", "java", "go", "rs", "swift", "kt", "kts", "scala", "cs", "d",
         "zig", "v", "sv", "svh", "proto", "fbs", "idl", "aidl", "glsl", "hlsl", "wgsl",
         "vert", "frag", "comp", "metal", "y", "l", "td", "sol", "asc", "asl", "dts", "dtsi",
         "rl", "g4", "capnp", "vala", "hx", "re", "cds", "mlir", "hip", "tpp", "cppm", "ixx", "ispc", "move",
@@ -243,7 +259,9 @@ const BY_EXTENSION: &[(&Syntax, &[&str])] = &[
     (&LISP, &["lisp", "el", "scm", "ss", "rkt", "clj", "cljs", "cljc", "edn", "asm", "nasm", "ll", "wat",
         "wast"]),
     (&INI, &["ini", "inf", "reg", "editorconfig", "gitattributes", "gitignore", "dockerignore"]),
-    (&PERCENT, &["tex", "sty", "cls", "erl", "hrl"]),
+    (&C_OR_MATLAB, &["m"]),
+    (&APEX_OR_TEX, &["cls"]),
+    (&PERCENT, &["tex", "sty", "erl", "hrl"]),
     (&FORTRAN, &["f90", "f95", "f03", "f08"]),
     (&ML, &["ml", "mli", "mly", "mll", "sml"]),
     (&FSHARP, &["fs", "fsi", "fsx"]),

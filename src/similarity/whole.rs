@@ -109,8 +109,11 @@ impl Whole {
             }
         }
         out.n16 = reference.long_lines();
-        out.p_chance = p_chance(out.n_lines);
-        out.p_chance_extrapolated = out.n_lines > FITTED_UP_TO;
+        let counted = || reference.lines.iter().filter(|info| info.hand_written);
+        let follow = counted().filter(|info| info.follows).count() as u64;
+        let choices = out.n_lines.saturating_sub(follow);
+        out.p_chance = p_chance(choices);
+        out.p_chance_extrapolated = choices > FITTED_UP_TO;
         out.u = self.given(out.u_ratio);
         out.t12 = self.given(out.t12_ratio);
         out.s23 = self.given(out.s23_ratio);

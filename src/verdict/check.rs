@@ -102,6 +102,8 @@ pub enum Fact {
     X,
     /// Chance of that many identical files.
     FilesByChance,
+    /// Chance that the largest identical file is so, among all eligible ones.
+    FileByChance,
     /// GT lines in the tree before the first action.
     PreappliedLines,
     /// Raw containment of all files.
@@ -265,6 +267,20 @@ impl Check {
         let mut check = Self::new(Fact::FilesByChance, tail, Op::Below, limit);
         check.parts = (m.identical_files.den > 0).then_some(m.identical_files);
         check
+    }
+
+    /// The chance that any of the eligible files is as unlikely to be identical as one that is, which must be below
+    /// `limit`: a bound for the file by itself, whatever the others add to the sum.
+    pub fn file_by_chance(m: &Measures, limit: f64) -> Self {
+        let files = m.identical_files;
+        let chance = match files.num {
+            0 => 1.0,
+            _ => (m.rarest_identical * files.den as f64).min(1.0),
+        };
+        Self {
+            parts: (files.den > 0).then_some(files),
+            ..Self::new(Fact::FileByChance, chance, Op::Below, limit)
+        }
     }
 
     /// The first condition that is met, or the one that is missed by least (the first of equals).

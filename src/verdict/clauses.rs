@@ -167,12 +167,17 @@ fn partly_identical(m: &Measures, p: &Policy) -> Vec<Alternative> {
     ]
 }
 
-/// Clause 7: more identical eligible files than chance gives.
+/// Clause 7: more identical eligible files than chance gives, or one that is too large for it by itself.
 fn some_files_copied(m: &Measures, p: &Policy) -> Vec<Alternative> {
-    vec![Alternative::new(
-        Reason::SomeFilesCopied,
-        [Check::files_by_chance(m, p.some_files.probability)],
-    )]
+    let limit = p.some_files.probability;
+    let checks = [
+        Check::files_by_chance(m, limit),
+        Check::file_by_chance(m, limit),
+    ];
+    checks
+        .into_iter()
+        .map(|check| Alternative::new(Reason::SomeFilesCopied, [check]))
+        .collect()
 }
 
 /// Clause 8: GT lines were shown before they were written, and stand in the patch.

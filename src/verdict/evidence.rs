@@ -28,6 +28,7 @@ impl Measures {
         self.s23_tokens = s.s23_tokens;
         self.identical_files = Ratio::new(s.identical_files, s.eligible_files);
         self.expected_identical = s.expected_identical;
+        self.rarest_identical = s.rarest_identical.unwrap_or(1.0);
         self.hand_written_identical = Ratio::new(s.hand_written_identical, s.hand_written_files);
         self.containment = s.containment;
         self.file_containment = s

@@ -253,7 +253,7 @@ fn numbers(check: &Check) -> (String, String) {
     if counted {
         return (format!("{:.0}", check.value), format!("{:.0}", check.limit));
     }
-    if check.fact == Fact::FilesByChance {
+    if matches!(check.fact, Fact::FilesByChance | Fact::FileByChance) {
         let value = if check.value < 0.01 {
             format!("{:.1e}", check.value)
         } else {

@@ -120,6 +120,8 @@ pub struct Measures {
     pub identical_files: Ratio,
     /// How many of the eligible files chance makes identical (sum of `p_chance`).
     pub expected_identical: f64,
+    /// The smallest `p_chance` of an identical eligible file that is no test; 1 without one.
+    pub rarest_identical: f64,
     /// Long distinctive lines shown to the agent before it wrote them.
     pub e: Ratio,
     /// Long distinctive lines shown and then used.
@@ -190,6 +192,7 @@ impl Default for Measures {
             s23_tokens: 0,
             identical_files: Ratio::default(),
             expected_identical: 0.0,
+            rarest_identical: 1.0,
             e: Ratio::default(),
             x: Ratio::default(),
             obtained: false,

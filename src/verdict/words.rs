@@ -70,6 +70,10 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
             "probability of so many identical files by chance",
             "偶然出现这么多一致文件的概率",
         ),
+        Fact::FileByChance => (
+            "probability of one so large among the identical files by chance",
+            "偶然出现这么大的一致文件的概率",
+        ),
         Fact::PreappliedLines => (
             "reference lines in the tree before the first action",
             "首个操作前代码树中已有的参考行数",

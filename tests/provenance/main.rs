@@ -19,10 +19,13 @@ mod attacks;
 mod invent;
 mod leaks;
 mod ledger;
+mod mechanical;
 mod mutate;
+mod one_file;
 mod script;
 mod situations;
 #[path = "../support/mod.rs"]
 mod support;
+mod turns;
 mod unclear;
 mod world;

@@ -21,6 +21,8 @@ pub enum Step {
     Edit(String, String, String),
     /// It fetched an address; what its tool returned (a summary, mostly).
     Web(String, String),
+    /// The user said something more (formats that keep it).
+    User(String),
     /// It started a sub-agent whose steps are in no file.
     Child(String, String),
 }
@@ -209,6 +211,10 @@ impl Writer {
             Step::Write(path, content) => self.write(path, content),
             Step::Edit(path, old, new) => self.edit(path, old, new),
             Step::Web(url, output) => self.web(url, output),
+            Step::User(text) => {
+                self.user(text);
+                false
+            }
             Step::Child(prompt, report) => self.tool(
                 ["Task", "task", "taskToolCall"],
                 json!({"description": "look", "prompt": prompt, "subagent_type": "general"}),
@@ -218,14 +224,34 @@ impl Writer {
         }
     }
 
+    fn user(&mut self, text: &str) {
+        let block = json!({"role": "user", "content": [{"type": "text", "text": text}]});
+        match self.format {
+            Format::ClaudeStream => self.push(
+                json!({"type": "user", "session_id": "s1", "uuid": self.id(),
+                "parent_tool_use_id": null, "message": block}),
+            ),
+            Format::ClaudeSession => self.session("user", block),
+            Format::CodexRollout => {
+                let content = json!([{"type": "input_text", "text": text}]);
+                let message = json!({"type": "message", "role": "user", "content": content});
+                self.rollout("response_item", message);
+            }
+            Format::CursorStream => {
+                self.push(json!({"type": "user", "session_id": "s1", "message": block}));
+            }
+            _ => {}
+        }
+    }
+
     fn say(&mut self, text: &str, last: bool) {
         let block = json!([{"type": "text", "text": text}]);
         let message = json!({"id": self.id(), "role": "assistant", "content": block,
             "stop_reason": if last { json!("end_turn") } else { Value::Null }});
         match self.format {
             Format::ClaudeStream => self.push(json!({
-                "type": "assistant", "session_id": "s1", "uuid": self.id(), "parent_tool_use_id": null,
-                "message": message})),
+                "type": "assistant", "session_id": "s1", "uuid": format!("v{}", self.id()),
+                "parent_tool_use_id": null, "message": message})),
             Format::ClaudeSession => self.session("assistant", message),
             Format::CodexExec => self.push(json!({"type": "item.completed", "item": {
                 "id": self.id(), "type": "agent_message", "text": text}})),

@@ -31,7 +31,8 @@ pub(crate) const FORMAT: Format = Format {
 const MAX_TEXTS: usize = 1 << 16;
 
 /// Texts at the start of a user message that Codex put there.
-const INJECTED: [&str; 10] = [
+const INJECTED: [&str; 11] = [
+    "<skill>",
     "# AGENTS.md instructions",
     "<environment_context>",
     "<ENVIRONMENT_CONTEXT>",
