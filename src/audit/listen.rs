@@ -326,9 +326,8 @@ fn coverage(
             || size.unseen_longest >= LONG_UNSEEN
         {
             reasons.push(format!(
-                "added text of the size of {} lines, in {} long ones, stands in no recorded event (written by a script or \
-                 another program)",
-                size.unseen, ledger.unseen
+                "added text of the size of {} lines stands in no recorded event (written by a script or another program)",
+                size.unseen
             ));
         }
     }

@@ -21,6 +21,13 @@ const SAMPLE: usize = 64;
 /// Bytes of what a packed block holds that are looked at.
 const MAX_UNPACKED: usize = 8 << 20;
 
+/// Bytes of what all packed blocks of a run hold that are looked at.
+const MAX_UNPACKED_ALL: usize = 128 << 20;
+
+/// What packed blocks have cost so far.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Unpacked(usize);
+
 /// Bytes of a line of a dump; its text stands behind them.
 const MAX_ROW: usize = 64;
 
@@ -189,7 +196,7 @@ fn marks(sample: &[u8], mark: &[u8], follows: fn(&[u8]) -> Option<u8>) -> usize 
 }
 
 /// Shows what the text holds in any of the dresses.
-pub(super) fn each(text: &str, mut show: impl FnMut(&str)) {
+pub(super) fn each(text: &str, spent: &mut Unpacked, mut show: impl FnMut(&str)) {
     if text.len() < MIN_BYTES {
         return;
     }
@@ -198,7 +205,7 @@ pub(super) fn each(text: &str, mut show: impl FnMut(&str)) {
             Dress::Dump => dump(part),
             Dress::Spread => spread(part),
             Dress::Numbers => {
-                show_bytes(&dump(part), &mut show);
+                show_bytes(&dump(part), spent, &mut show);
                 numbers(part)
             }
             Dress::Percent => escaped(part, b'%', 1, b"+"),
@@ -208,40 +215,43 @@ pub(super) fn each(text: &str, mut show: impl FnMut(&str)) {
             Dress::Uu => uu(part),
             Dress::Turned => turned(part).into_bytes(),
         };
-        show_bytes(&bytes, &mut show);
+        show_bytes(&bytes, spent, &mut show);
     }
 }
 
 /// Shows bytes: unpacked, where they are packed.
-fn show_bytes(bytes: &[u8], show: &mut impl FnMut(&str)) {
+fn show_bytes(bytes: &[u8], spent: &mut Unpacked, show: &mut impl FnMut(&str)) {
     if bytes.len() < MIN_BYTES / 4 {
         return;
     }
-    match unpacked(bytes) {
+    match unpacked(bytes, spent) {
         Some(inner) => show(&String::from_utf8_lossy(&inner)),
         None => show(&String::from_utf8_lossy(bytes)),
     }
 }
 
-/// The content of a block packed by gzip, zlib or Zstandard; `None` for other bytes.
-pub(super) fn unpacked(bytes: &[u8]) -> Option<Vec<u8>> {
-    match bytes {
-        [0x1f, 0x8b, ..] => gzip(bytes, MAX_UNPACKED),
+/// The content of a block packed by gzip, zlib or Zstandard, as far as it is looked at; `None` for other bytes.
+pub(super) fn unpacked(bytes: &[u8], spent: &mut Unpacked) -> Option<Vec<u8>> {
+    let most = MAX_UNPACKED.min(MAX_UNPACKED_ALL.saturating_sub(spent.0));
+    let inner = match bytes {
+        [0x1f, 0x8b, ..] => gzip(bytes, most)?,
         [0x78, check, ..] if (0x7800 + u32::from(*check)) % 31 == 0 => {
-            Some(limited(flate2::read::ZlibDecoder::new(bytes)))
+            limited(flate2::read::ZlibDecoder::new(bytes), most)
         }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => ruzstd::decoding::StreamingDecoder::new(bytes)
-            .ok()
-            .map(limited),
-        _ => None,
-    }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            limited(ruzstd::decoding::StreamingDecoder::new(bytes).ok()?, most)
+        }
+        _ => return None,
+    };
+    spent.0 = spent.0.saturating_add(inner.len());
+    Some(inner)
 }
 
 /// As much as can be read, and is looked at.
-fn limited(source: impl Read) -> Vec<u8> {
+fn limited(source: impl Read, most: usize) -> Vec<u8> {
     let mut out = Vec::new();
     // What came before an error is there.
-    let _ = source.take(MAX_UNPACKED as u64).read_to_end(&mut out);
+    let _ = source.take(most as u64).read_to_end(&mut out);
     out
 }
 
@@ -417,7 +427,7 @@ mod tests {
     fn shows(text: &str) -> bool {
         let wanted = "total=sum(quay.depth+1forquayinquays)";
         let mut found = false;
-        each(text, |decoded| {
+        each(text, &mut Unpacked::default(), |decoded| {
             let squeezed: String = decoded.split_whitespace().collect();
             found |= squeezed.contains(wanted);
         });
@@ -605,16 +615,22 @@ mod tests {
         let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
         zlib.write_all(CODE.repeat(20).as_bytes()).unwrap();
         let zlib = zlib.finish().unwrap();
-        assert_eq!(unpacked(&zlib).unwrap(), CODE.repeat(20).as_bytes());
+        let mut spent = Unpacked::default();
+        assert_eq!(
+            unpacked(&zlib, &mut spent).unwrap(),
+            CODE.repeat(20).as_bytes()
+        );
         assert!(shows(&hex(&zlib).concat()));
         // A bomb is cut.
         let mut bomb = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
         bomb.write_all(&vec![b'a'; 40 << 20]).unwrap();
-        assert_eq!(
-            unpacked(&bomb.finish().unwrap()).unwrap().len(),
-            MAX_UNPACKED
-        );
-        assert_eq!(unpacked(b"plain"), None);
+        let bomb = bomb.finish().unwrap();
+        let sizes: Vec<usize> = (0..20)
+            .map(|_| unpacked(&bomb, &mut spent).unwrap().len())
+            .collect();
+        assert_eq!(sizes[0], MAX_UNPACKED);
+        assert!(sizes.iter().sum::<usize>() <= MAX_UNPACKED_ALL);
+        assert_eq!(unpacked(b"plain", &mut spent), None);
     }
 
     /// Ordinary text is passed over.
@@ -634,8 +650,8 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics(text in any::<String>(), odd in "[0-9a-fA-Z%=+ \n\r|:`x\\\\]{0,600}") {
-            each(&text, |_| {});
-            each(&odd, |_| {});
+            each(&text, &mut Unpacked::default(), |_| {});
+            each(&odd, &mut Unpacked::default(), |_| {});
             for f in [dump, spread, numbers, quoted, base32, uu] {
                 prop_assert!(f(&odd).len() <= odd.len() * 2);
                 f(&text);

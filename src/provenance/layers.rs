@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memrchr};
 
-use super::carriers;
+use super::carriers::{self, Unpacked};
 use crate::base64::sextet;
 use crate::similarity::normalise::{squeeze, squeeze_ascii};
 
@@ -26,6 +26,7 @@ const MIN_BASE64_LINE: usize = 40;
 #[derive(Debug, Default)]
 pub(super) struct Layers {
     squeezed: Vec<u8>,
+    spent: Unpacked,
 }
 
 impl Layers {
@@ -50,8 +51,10 @@ impl Layers {
                 self.show(&html, &mut visit);
             }
             if encoded {
-                for_each_base64(layer, |decoded| self.show(decoded, &mut visit));
-                carriers::each(layer, |decoded| self.show(decoded, &mut visit));
+                let mut spent = self.spent;
+                for_each_base64(layer, &mut spent, |text| self.show(text, &mut visit));
+                carriers::each(layer, &mut spent, |text| self.show(text, &mut visit));
+                self.spent = spent;
             }
         }
     }
@@ -311,18 +314,18 @@ fn entity_char(name: &str) -> Option<char> {
 }
 
 /// Finds long runs of base64, wrapped or not, and shows what they hold when it is text.
-fn for_each_base64(text: &str, mut show: impl FnMut(&str)) {
+fn for_each_base64(text: &str, spent: &mut Unpacked, mut show: impl FnMut(&str)) {
     for run in base64_runs(text) {
         // A block of a wrapped text ends with a shorter line; words around it are short lines too.
         let mut block = String::new();
         for line in run.split(['\n', '\r']).filter(|l| !l.is_empty()) {
             block.push_str(line);
             if line.len() < MIN_BASE64_LINE {
-                decode_block(&block, &mut show);
+                decode_block(&block, spent, &mut show);
                 block.clear();
             }
         }
-        decode_block(&block, &mut show);
+        decode_block(&block, spent, &mut show);
     }
 }
 
@@ -350,7 +353,7 @@ fn base64_runs(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn decode_block(block: &str, show: &mut impl FnMut(&str)) {
+fn decode_block(block: &str, spent: &mut Unpacked, show: &mut impl FnMut(&str)) {
     if block.len() < MIN_BASE64 {
         return;
     }
@@ -365,7 +368,7 @@ fn decode_block(block: &str, show: &mut impl FnMut(&str)) {
         }
     }
     // `gzip -c x | base64`: the text is one layer further down.
-    if let Some(unpacked) = carriers::unpacked(&bytes) {
+    if let Some(unpacked) = carriers::unpacked(&bytes, spent) {
         show(&String::from_utf8_lossy(&unpacked));
         return;
     }

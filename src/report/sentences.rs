@@ -74,8 +74,8 @@ const SENTENCES: &[(&str, &str)] = &[
         "新增的 {0} 行没有任何事件记录（由脚本或其他程序写出）",
     ),
     (
-        "added text of the size of {} lines, in {} long ones, stands in no recorded event (written by a script or another program)",
-        "新增的相当于 {0} 行的文本（共 {1} 行，行很长）没有任何事件记录（由脚本或其他程序写出）",
+        "added text of the size of {} lines stands in no recorded event (written by a script or another program)",
+        "新增的相当于 {0} 行的文本没有任何事件记录（由脚本或其他程序写出）",
     ),
     (
         "{} commands could not be taken apart, so what they ran is not known for sure",

@@ -488,8 +488,10 @@ mod tests {
         let lines: Vec<&str> = all.iter().map(String::as_str).collect();
         let file = file("a.txt", &lines);
         let hunks = prepare(&file);
-        let mut found = Mechanical::default();
-        found.work = MAX_WORK - 10_000_000;
+        let mut found = Mechanical {
+            work: MAX_WORK - 10_000_000,
+            ..Mechanical::default()
+        };
         found.hunk(&hunks[0], &|_| Some(0));
         assert!(found.work > MAX_WORK);
         found.finish();
