@@ -314,19 +314,11 @@ fn after(syntax: AfterSyntax, sink: &mut Sink) -> Option<After> {
         );
         holds = false;
     }
-    if let Some(within) = syntax.within.as_ref().filter(|most| *most.get_ref() == 0) {
-        sink.error_help(
-            within.span(),
-            "nothing happens within no events, so this never holds",
-            "the next event counts as 1; without `within` there may be any number between",
-        );
-        holds = false;
-    }
     let rules = globs(syntax.rules.get_ref(), sink)?;
     holds.then_some(After {
         rules,
         stage: syntax.stage.unwrap_or(Stage::Attempted),
-        within: syntax.within.map(toml::Spanned::into_inner),
+        within: syntax.within,
         same: syntax.same,
     })
 }

@@ -302,8 +302,8 @@ pub struct AfterSyntax {
     pub rules: Spanned<Vec<Spanned<String>>>,
     /// What they reached at least; `attempted` if missing.
     pub stage: Option<Stage>,
-    /// Most events between that hit and this one; any number if missing.
-    pub within: Option<Spanned<u64>>,
+    /// Most events between that hit and this one, 0 for the same call; any number if missing.
+    pub within: Option<u64>,
     /// What both must share.
     pub same: Option<Same>,
 }
