@@ -39,27 +39,26 @@ fn numbers_and_lists_that_the_shell_makes() {
     let get = "curl -sL https://github.com/acme/widget/pull/$n.diff";
     let with = |before: &str| format!("{before}; {get}");
     let all = format!("for n in $(seq 48000 48300); do {get}; done");
-    let rows: Vec<([(String, &str); 1], &[&str])> = vec![
-        ([(with("n=48212; let n++"), DIFF)], GOT),
-        ([(with("n=48212; ((n++))"), DIFF)], GOT),
-        ([(with("n=48200; ((n+=13))"), DIFF)], GOT),
-        ([(with("let n=48200+13"), DIFF)], GOT),
-        ([(with("b=48200; n=$((b + 13))"), DIFF)], GOT),
-        ([(with("n=$(expr 48200 + 13)"), DIFF)], GOT),
-        ([(with("mapfile -t a <<< 48213; n=${a[0]}"), DIFF)], GOT),
-        ([(format!("for n in $(seq 48213 48215); do {get}; done"), DIFF)], GOT),
-        ([(format!("for ((n=48212;n<48215;n++)); do {get}; done"), DIFF)], GOT),
+    let rows: Vec<(String, &[&str])> = vec![
+        (with("n=48212; let n++"), GOT),
+        (with("n=48212; ((n++))"), GOT),
+        (with("n=48200; ((n+=13))"), GOT),
+        (with("let n=48200+13"), GOT),
+        (with("b=48200; n=$((b + 13))"), GOT),
+        (with("n=$(expr 48200 + 13)"), GOT),
+        (with("mapfile -t a <<< 48213; n=${a[0]}"), GOT),
+        (format!("for n in $(seq 48213 48215); do {get}; done"), GOT),
+        (format!("for ((n=48212;n<48215;n++)); do {get}; done"), GOT),
         // Others, and more than are told apart.
-        ([(with("n=48213; let n++"), DIFF)], &["exposed"]),
-        ([(with("n=48213; ((n--))"), DIFF)], &["exposed"]),
-        ([(with("n=48213; ((n = x))"), DIFF)], &["exposed"]),
-        ([(format!("for ((n=1;n<4;n++)); do {get}; done"), DIFF)], &["exposed"]),
-        ([(all, DIFF)], &["exposed"]),
-        ([("for ((n=48212;n<48215;n++)); do echo pull/$n; done; git diff".to_owned(), DIFF)], NO),
+        (with("n=48213; let n++"), &["exposed"]),
+        (with("n=48213; ((n--))"), &["exposed"]),
+        (with("n=48213; ((n = x))"), &["exposed"]),
+        (format!("for ((n=1;n<4;n++)); do {get}; done"), &["exposed"]),
+        (all, &["exposed"]),
+        ("for ((n=48212;n<48215;n++)); do echo pull/$n; done; git diff".to_owned(), NO),
     ];
-    for (calls, wanted) in &rows {
-        let calls: Vec<(&str, &str)> = calls.iter().map(|(c, r)| (c.as_str(), *r)).collect();
-        check(&[(&calls, wanted)]);
+    for (command, wanted) in &rows {
+        check(&[(&[(command.as_str(), DIFF)], wanted)]);
     }
 }
 

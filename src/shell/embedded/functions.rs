@@ -17,6 +17,9 @@ const LONGEST: usize = 200;
 /// Calls within calls that are looked into.
 const DEEPEST: usize = 3;
 
+/// Definitions that are kept of one text.
+const DEFINED: usize = 512;
+
 /// Calls that are looked into in one text.
 const MOST: usize = 256;
 
@@ -36,6 +39,8 @@ struct Function {
 pub(super) struct Functions {
     known: BTreeMap<String, Function>,
     active: BTreeSet<String>,
+    /// There are more than are kept.
+    pub(super) cut: bool,
     /// Calls that were looked into.
     calls: usize,
     /// Programs are functions of their names: `from sh import git`.
@@ -63,28 +68,35 @@ impl Functions {
                     name(at + 1).and_then(|own| Some((own, listed(tokens, lines, at)?)))
                 }
                 // `f = lambda a: …`
-                "lambda" => bound(tokens, at).and_then(|own| {
-                    let (parameters, rest, after) = names(tokens, at + 1, &Token::Other(':'));
-                    Some((
-                        own,
-                        Function {
-                            parameters,
-                            rest,
-                            from: after,
-                            to: line(tokens, after),
-                        },
-                    ))
+                "lambda" => bound(tokens, at).map(|own| {
+                    let (parameters, rest, from) = names(tokens, at + 1, &Token::Other(':'));
+                    let function = Function {
+                        parameters,
+                        rest,
+                        from,
+                        to: line(tokens, from),
+                    };
+                    (own, function)
                 }),
                 // `const f = (a) => …`, `const f = a => …`
                 _ => arrow(tokens, at).map(|function| (word, function)),
             };
             if let Some((own, function)) = function {
+                if found.known.len() >= DEFINED {
+                    found.cut = true;
+                    break;
+                }
                 found.known.insert(own.to_owned(), function);
             }
         }
-        // Only those count that start or read something, by themselves or by one of the others.
+        found.keep_active(tokens);
+        found
+    }
+
+    /// Only those count that start or read something, by themselves or by one of the others.
+    fn keep_active(&mut self, tokens: &[Token]) {
         for _ in 0..DEEPEST {
-            let active: Vec<String> = found
+            let active: Vec<String> = self
                 .known
                 .iter()
                 .filter(|(_, function)| {
@@ -94,17 +106,16 @@ impl Functions {
                         Token::Name(name) => {
                             let calls = STARTING.contains(&name.as_str())
                                 || READING.contains(&name.as_str());
-                            calls || found.active.contains(name)
+                            calls || self.active.contains(name)
                         }
                         _ => false,
                     })
                 })
                 .map(|(name, _)| name.clone())
                 .collect();
-            found.active.extend(active);
+            self.active.extend(active);
         }
-        found.known.retain(|name, _| found.active.contains(name));
-        found
+        self.known.retain(|name, _| self.active.contains(name));
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -261,7 +272,10 @@ impl Search<'_, '_> {
             return;
         }
         let size: usize = arguments.iter().map(Value::size).sum();
-        if !self.evaluator.charge(size + function.to - function.from) {
+        if !self
+            .evaluator
+            .charge(size + function.to.saturating_sub(function.from))
+        {
             return;
         }
         let mut old = Vec::new();
