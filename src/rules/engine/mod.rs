@@ -20,6 +20,7 @@ mod indirect;
 mod jobs;
 mod matching;
 mod past;
+mod placing;
 mod report;
 mod scripts;
 mod sessions;
