@@ -148,6 +148,7 @@ impl Prompt {
             .iter()
             .any(|text| stands_whole(&self.allowed, text) || self.asks_for(text))
             || self.commands.iter().any(|allowed| allowed.fits(invocation))
+            || self.asks_by_name(invocation)
     }
 
     /// True if the prompt or the facts name the address.
@@ -168,6 +169,26 @@ impl Prompt {
         // The prompt may write it in another way.
         let named = |text: &str| stands_in(text) || stands_in(&decoded(text));
         !bare.is_empty() && (named(&self.allowed) || named(&self.folded) && !self.forbids(bare))
+    }
+
+    /// True if the prompt asks for the work that a command of git does: it names the command and everything that it is
+    /// given (`Backport 5e0d7c1 with cherry-pick`), or one that recovers what was lost, whose options reach no further.
+    fn asks_by_name(&self, invocation: &Invocation) -> bool {
+        let words = invocation.args.iter().map(|word| word.text.as_str());
+        let mut words = words.filter(|word| !word.starts_with('-'));
+        let Some(verb) = words.next().filter(|_| invocation.program == "git") else {
+            return false;
+        };
+        match verb {
+            "fsck" | "bisect" => self.asks_for(&format!("git {verb}")),
+            "cherry-pick" | "revert" | "merge" | "rebase" => {
+                let targets: Vec<String> = words.map(folded).collect();
+                let named =
+                    |target: &String| stands_whole(&self.folded, target) && !self.forbids(target);
+                !targets.is_empty() && targets.iter().all(named) && self.asks_for(verb)
+            }
+            _ => false,
+        }
     }
 
     fn asks_for(&self, text: &str) -> bool {
@@ -244,6 +265,27 @@ mod tests {
             ("The PR is gh pr diff 308", "gh pr diff 308", false),
             ("You may run git log.", "git log", true),
             ("You may run git log.", "git log --all -p", false),
+            (
+                "Backport 5e0d7c1 to stable-1.8 with cherry-pick.",
+                "git cherry-pick -x 5e0d7c1",
+                true,
+            ),
+            (
+                "Backport 5e0d7c1 to stable-1.8 with cherry-pick.",
+                "git cherry-pick 77aa001",
+                false,
+            ),
+            (
+                "Do not take 5e0d7c1 with cherry-pick.",
+                "git cherry-pick 5e0d7c1",
+                false,
+            ),
+            (
+                "Find my dropped stash with git fsck.",
+                "git fsck --no-reflogs --lost-found",
+                true,
+            ),
+            ("Find my dropped stash.", "git fsck --lost-found", false),
             ("", "gh pr diff 308", false),
             ("use git", "git", false),
         ] {

@@ -42,6 +42,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | operation\stimed\sout | \btimed?[\s-]?out\b | URLError | ProxyError | SSLError
         | HTTPError | MaxRetryError | NewConnectionError | EAI_AGAIN
         | ERR_[A-Z_]+ | \bE(?:NOTFOUND|CONNREFUSED|ACCES|PERM|NOENT|TIMEDOUT|AI_AGAIN)\b
+        | \bdial\s(?:tcp|udp)\b[^\n]{0,200}:\s | server\smisbehaving | i/o\stimeout
         | no\ssuch\s(?:file|host|remote|ref|object|image|container|branch) | (?:does\snot|doesn't)\sexist
         | not\sa\sgit\srepository | no\sgit\sremotes\sfound | (?:could\snot|unable\sto)\sdetermine\s | unknown\srevision | bad\s(?:revision|object|file)
         | pathspec\s | did\snot\smatch\sany | couldn't\sfind\sremote\sref
@@ -117,7 +118,7 @@ static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// the tool says of a command that goes on in the background.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(
-        r"(?imx) ^\s*(?:(?:rc|ret|exit|exit[\ _-]?(?:code|status)|status|code|errno)\s*[:=]?\s*)?-?(?:\d\d?|1\d\d|255)\s*$
+        r"(?imx) ^\s*(?:(?:rc|ret|exit|exit[\ _-]?(?:code|status)|status|code|errno|failed|failure|err)\s*[:=]?\s*)?-?(?:\d\d?|1\d\d|255)\s*$
         | ^\s*done[.!]?\s*$
         | ^\s*<?(?:the\s)?(?:command|process|task|job|shell|terminal|session)\b[^\n;{}]{0,80}
           \b(?:running|started|moved|continues|completed|exited|finished|killed)\b[^\n;{}]{0,600}$
@@ -277,8 +278,13 @@ impl<'t> CallResult<'t> {
             && code.len() == 3
             && (code == "000" || code.starts_with(['4', '5']))
             && code.bytes().all(|b| b.is_ascii_digit());
+        // What `wc -c` says of a file in which nothing arrived.
+        let nothing = |line: &str| {
+            let counted = line.strip_prefix("0 ").map(str::trim);
+            counted.is_some_and(|path| !file.is_empty() && path.rsplit('/').next() == Some(file))
+        };
         let mut lines = self.text.lines().map(str::trim_start);
-        refused || lines.any(|line| gone(line) || error(line))
+        refused || lines.clone().any(nothing) || lines.any(|line| gone(line) || error(line))
     }
 
     /// True if the text has all the properties.

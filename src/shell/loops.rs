@@ -18,7 +18,12 @@ impl Evaluator {
             Some(words) => self.expand_words(words, context),
             None => self.scope.variables.get("@").cloned().unwrap_or_default(),
         };
-        let known = !values.is_empty() && values.iter().all(|field| !field.dynamic);
+        // A pattern of file names stands for them in the body as it would without the loop.
+        let pattern = |text: &str| text.contains(['*', '?', '[']) && !text.contains(['$', '`']);
+        let known = !values.is_empty()
+            && values
+                .iter()
+                .all(|field| !field.dynamic || pattern(&field.text));
         if !known || values.len() > MAX_LOOP_ROUNDS {
             self.scope
                 .variables

@@ -971,3 +971,17 @@ fn real_commands_are_understood() {
     }
     assert!(commands > 0);
 }
+
+#[test]
+fn patterns_of_names_stand_for_them_in_a_loop() {
+    check(&[
+        (
+            "for f in eval/*.go; do echo \"== $f\"; cat \"$f\"; done",
+            &["echo '== eval/*.go'", "cat 'eval/*.go'"],
+        ),
+        (
+            "for f in $(ls eval); do cat $f; done",
+            &["$ ls eval", "cat $f"],
+        ),
+    ]);
+}

@@ -366,8 +366,6 @@ fn only_what_is_wrong_by_itself_is_shown() {
         ("SOUNDstatus = 'old'\ntags = 1\n[[rule.test]]\nname = 'y'\nevent = { channel = 'assistant', text = 'a' }\nexpect = 'match'\nCASES", 3),
         // What never holds.
         ("SOUNDafter = { rules = [] }\nCASES", 1),
-        // The same call.
-        ("SOUNDafter = { rules = ['forge.*'], within = 0 }\nCASES", 0),
         // A literal over a fact that there is not; braces of other languages.
         ("kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }, { literal = 'pull/{nosuch}' }]\nCASES", 1),
         ("kind = \"mention\"\nmatch.any = [{ literal = 'zebra' }, { literal = '${nosuch}' }]\nCASES", 0),

@@ -181,6 +181,16 @@ impl Engine<'_> {
                 }
             }
         }
+        if step
+            .moved
+            .as_deref()
+            .is_some_and(|to| self.is_elsewhere(to))
+        {
+            // `cd /harness && cat grade.py`
+            for file in &mut files {
+                file.path = step.place(cwd).resolve(&file.path);
+            }
+        }
         files.retain(|file| {
             let path = step.place(cwd).resolve(&file.path);
             file.access != Access::Read
@@ -197,6 +207,42 @@ impl Engine<'_> {
             }
         }
         step.io.files = files;
+    }
+
+    /// True for a directory that is not the work tree, nor one in it: it does not lie in the run's first working directory
+    /// or, if the trace names none, it is one at the top that no image has its work tree in.
+    fn is_elsewhere(&self, directory: &str) -> bool {
+        const TREES: [&str; 16] = [
+            "app",
+            "build",
+            "code",
+            "home",
+            "project",
+            "projects",
+            "repo",
+            "repos",
+            "root",
+            "src",
+            "source",
+            "testbed",
+            "tmp",
+            "work",
+            "workspace",
+            "workspaces",
+        ];
+        let Some(path) = directory.strip_prefix('/') else {
+            return false;
+        };
+        match self.root.as_deref().map(|root| root.trim_matches('/')) {
+            Some(root) if !root.is_empty() => {
+                let inside = path.strip_prefix(root);
+                !inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }
+            _ => {
+                let name = path.trim_end_matches('/');
+                !name.is_empty() && !name.contains('/') && !TREES.contains(&name)
+            }
+        }
     }
 
     /// `/srv/experiment/other-run/a.py` as `../other-run/a.py`, where the run stands beside it: in the directory

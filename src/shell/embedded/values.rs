@@ -113,6 +113,8 @@ pub(super) fn result(first: &str, last: &str, arguments: &[Value]) -> Value {
         "Request" | "URL" | "URI" | "url" | "parse" | "Uri" | "str" | "String" | "bytes"
         | "Path" | "quote" | "escapeshellarg" | "escapeshellcmd" | "escape" | "encodeURI"
         | "split" | "list" | "GET" => argument,
+        // GitPython and its like: `repo.commit("v1")` stands for the name.
+        "commit" | "rev_parse" | "revparse_single" if first != last => argument,
         _ => Value::Unknown,
     }
 }
