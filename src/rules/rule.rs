@@ -35,6 +35,8 @@ pub enum Status {
 pub enum Unit {
     /// The sentence around the hit.
     Sentence,
+    /// That sentence and the next one of its paragraph.
+    Pair,
     /// The line around the hit.
     Line,
     /// The whole text of the event.

@@ -24,7 +24,26 @@ pub fn around(text: &str, hit: &Range<usize>, unit: Unit) -> Range<usize> {
     let end = (hit.end..high)
         .find(|at| ends(bytes, *at, unit))
         .unwrap_or(high);
+    let end = if unit == Unit::Pair {
+        next_end(bytes, end, high)
+    } else {
+        end
+    };
     floor(text, start)..ceil(text, end)
+}
+
+/// Where the sentence ends that follows the one that ends at this offset: in the same paragraph, and not after `high`.
+fn next_end(bytes: &[u8], end: usize, high: usize) -> usize {
+    let rest = bytes.get(end + 1..high).unwrap_or_default();
+    let gap = rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let breaks = rest.iter().take(gap).filter(|b| **b == b'\n').count();
+    let here = usize::from(bytes.get(end) == Some(&b'\n'));
+    if end >= high || breaks + here > 1 {
+        return end;
+    }
+    (end + 1 + gap..high)
+        .find(|at| ends(bytes, *at, Unit::Sentence))
+        .unwrap_or(high)
 }
 
 /// True if the sentence or line ends with the byte at this offset.
@@ -105,6 +124,25 @@ mod tests {
     }
 
     #[test]
+    fn a_pair_reaches_to_the_end_of_the_next_sentence() {
+        for (text, expected) in [
+            ("One. The fix. I took it. Then", "The fix. I took it"),
+            ("The fix; I took it", "The fix; I took it"),
+            ("The fix.\nI took it.\nThen", "The fix.\nI took it"),
+            ("The fix.\n\nI took it.", "The fix"),
+            ("好。The fix。我抄了。完", "The fix。我抄了。"),
+        ] {
+            let at = text.find("fix").unwrap();
+            let range = around(text, &(at..at + 3), Unit::Pair);
+            let found = slice(text, range).trim();
+            assert!(
+                expected.starts_with(found) && found.len() + 3 >= expected.len(),
+                "{text}: {found}"
+            );
+        }
+    }
+
+    #[test]
     fn long_lines_are_cut_around_the_hit() {
         let text = "x".repeat(10_000) + "hit" + &"y".repeat(10_000);
         let range = around(&text, &(10_000..10_003), Unit::Line);
@@ -116,7 +154,7 @@ mod tests {
         fn the_piece_contains_the_hit(text in ".{0,60}", a in 0usize..80, b in 0usize..20) {
             let start = floor(&text, a);
             let end = ceil(&text, start + b);
-            for unit in [Unit::Sentence, Unit::Line, Unit::Text] {
+            for unit in [Unit::Sentence, Unit::Pair, Unit::Line, Unit::Text] {
                 let piece = around(&text, &(start..end), unit);
                 proptest::prop_assert!(piece.start <= start && piece.end >= end);
                 proptest::prop_assert!(text.get(piece).is_some());
