@@ -149,6 +149,7 @@ impl Prompt {
             .any(|text| stands_whole(&self.allowed, text) || self.asks_for(text))
             || self.commands.iter().any(|allowed| allowed.fits(invocation))
             || self.asks_by_name(invocation)
+            || self.asks_for_more(invocation)
     }
 
     /// True if the prompt or the facts name the address.
@@ -180,7 +181,9 @@ impl Prompt {
             return false;
         };
         match verb {
-            "fsck" | "bisect" => self.asks_for(&format!("git {verb}")),
+            "fsck" | "reflog" | "bisect" => {
+                self.asks_for(&format!("git {verb}")) || verb != "bisect" && self.asks_to_recover()
+            }
             "cherry-pick" | "revert" | "merge" | "rebase" => {
                 let targets: Vec<String> = words.map(folded).collect();
                 let named =
@@ -189,6 +192,54 @@ impl Prompt {
             }
             _ => false,
         }
+    }
+
+    /// True if the work is to bring back what the user lost in git.
+    fn asks_to_recover(&self) -> bool {
+        let lost = [
+            "deleted",
+            "dropped",
+            "lost my",
+            "lost the",
+            "by accident",
+            "by mistake",
+            "recover",
+            "rescue",
+            "bring back",
+            "误删",
+            "丢失",
+            "找回",
+        ];
+        let what = ["branch", "stash", "commit", "分支", "提交"];
+        let mut sentences = self.folded.split(['.', '!', '?', '。', '！']);
+        sentences.any(|sentence| {
+            let has = |words: &[&str]| words.iter().any(|word| sentence.contains(word));
+            has(&lost[..])
+                && has(&what[..])
+                && [" my ", " i ", "我"]
+                    .iter()
+                    .any(|me| format!(" {sentence}").contains(me))
+        })
+    }
+
+    /// True if the prompt asks for a command of a forge's client of which this one only prints less (`--jq .body`).
+    fn asks_for_more(&self, invocation: &Invocation) -> bool {
+        /// Program, sub-command of two words, target.
+        const LEAST: usize = 4;
+        const PRINTS: [&str; 6] = ["--jq", "-q", "--template", "-t", "--json", "--comments"];
+        if !matches!(invocation.program.as_str(), "gh" | "glab") {
+            return false;
+        }
+        let words: Vec<&str> = std::iter::once(invocation.program.as_str())
+            .chain(invocation.args.iter().map(|word| word.text.as_str()))
+            .collect();
+        (LEAST..words.len()).any(|length| {
+            let (asked, more) = words.split_at_checked(length).unwrap_or((&words, &[]));
+            let prints = |word: &&str| PRINTS.contains(&word.split('=').next().unwrap_or(word));
+            more.first().is_some_and(prints)
+                && more.iter().filter(|word| word.starts_with('-')).all(prints)
+                && self.asks_for(&folded(&asked.join(" ")))
+        })
     }
 
     fn asks_for(&self, text: &str) -> bool {
@@ -285,7 +336,27 @@ mod tests {
                 "git fsck --no-reflogs --lost-found",
                 true,
             ),
-            ("Find my dropped stash.", "git fsck --lost-found", false),
+            ("Find my notes.", "git fsck --lost-found", false),
+            (
+                "I deleted the branch `layout` by accident. Bring it back.",
+                "git reflog --date=relative",
+                true,
+            ),
+            (
+                "After a crash the commit log is lost: fix recovery.",
+                "git reflog",
+                false,
+            ),
+            (
+                "Read the report first: gh issue view 27 --repo a/b --json title,body",
+                "gh issue view 27 --repo a/b --json title,body --jq .body",
+                true,
+            ),
+            (
+                "Read the report first: gh issue view 27 --repo a/b",
+                "gh issue view 27 --repo a/b --repo c/d",
+                false,
+            ),
             ("", "gh pr diff 308", false),
             ("use git", "git", false),
         ] {

@@ -43,6 +43,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | HTTPError | MaxRetryError | NewConnectionError | EAI_AGAIN
         | ERR_[A-Z_]+ | \bE(?:NOTFOUND|CONNREFUSED|ACCES|PERM|NOENT|TIMEDOUT|AI_AGAIN)\b
         | \bdial\s(?:tcp|udp)\b[^\n]{0,200}:\s | server\smisbehaving | i/o\stimeout
+        | \berror\sconnecting\b | check\syour\s(?:internet\s)?connection | (?:file|path|directory|document)\snot\sfound\b
         | no\ssuch\s(?:file|host|remote|ref|object|image|container|branch) | (?:does\snot|doesn't)\sexist
         | not\sa\sgit\srepository | no\sgit\sremotes\sfound | (?:could\snot|unable\sto)\sdetermine\s | unknown\srevision | bad\s(?:revision|object|file)
         | pathspec\s | did\snot\smatch\sany | couldn't\sfind\sremote\sref

@@ -294,6 +294,15 @@ fn find(evaluator: &mut Evaluator, call: &Call<'_>) {
     } else {
         &["-x", "-X", "--exec", "--exec-batch"]
     };
+    // What is found below one directory elsewhere is called by a pattern over it.
+    let elsewhere = |field: &&Field| !field.dynamic && field.text.starts_with(['/', '~']);
+    let root = rest.first().filter(elsewhere).filter(|_| {
+        let second = rest.get(1);
+        call.program() == "find" && second.is_some_and(|word| word.text.starts_with(['-', '(']))
+    });
+    let found = root.map_or("{}".to_owned(), |root| {
+        format!("{}/*", root.text.trim_end_matches('/'))
+    });
     while let Some(at) = rest
         .iter()
         .position(|field| starts.contains(&field.text.as_str()))
@@ -304,7 +313,7 @@ fn find(evaluator: &mut Evaluator, call: &Call<'_>) {
             .position(|field| matches!(field.text.as_str(), ";" | "+"))
             .unwrap_or(command.len());
         let argv = command.get(..end).unwrap_or_default();
-        let unknown = [Field::unresolved("{}")];
+        let unknown = [Field::unresolved(&found)];
         let argv = if argv.iter().any(|field| field.text.contains("{}")) {
             with_placeholder(argv, None, &unknown)
         } else {

@@ -292,6 +292,14 @@ impl<'t> Reader<'t> {
         {
             return value;
         }
+        // The first argument of a Perl script, outside of its functions.
+        if (members, first) == (1, "shift")
+            && !matches!(self.peek(), Some(Token::Other('(' | '@')))
+            && let Some(Value::List(items)) = self.names.get(ARGUMENTS)
+            && let Some(item) = items.get(1)
+        {
+            return Value::Text(item.clone());
+        }
         if self.peek() != Some(&Token::Other('(')) {
             if members == 2
                 && let Some(value) = self.names.get(first).and_then(|map| map.entry(&[last]))
