@@ -277,10 +277,15 @@ fn with_placeholder(command: &[Field], placeholder: Option<&Field>, added: &[Fie
                 dynamic: field.dynamic,
                 ..Field::plain(&field.text.replacen(mark, &value.text, MAX_INPUT_WORDS))
             },
-            _ => Field {
-                dynamic: true,
-                ..Field::plain(&field.text.replacen(mark, "{}", MAX_INPUT_WORDS))
-            },
+            // A pattern that stands for them, or nothing that is known.
+            _ => {
+                let only = first.filter(|value| value.dynamic && added.len() == 1);
+                let text = only.map_or("{}", |value| value.text.as_str());
+                Field {
+                    dynamic: true,
+                    ..Field::plain(&field.text.replacen(mark, text, MAX_INPUT_WORDS))
+                }
+            }
         }
     };
     command.iter().map(replace).collect()

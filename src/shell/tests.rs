@@ -985,3 +985,26 @@ fn patterns_of_names_stand_for_them_in_a_loop() {
         ),
     ]);
 }
+
+#[test]
+fn perl_without_parentheses() {
+    check_shows(&[
+        "perl -e 'open my $p, \"-|\", \"git\", \"show\", shift or die; print while <$p>' X",
+        "perl -e 'open my $p, \"-|\", \"git\", \"show\", \"X\" or die;'",
+    ]);
+    let fetched = seen("perl -MLWP::Simple -e 'getprint shift' https://h.example/a");
+    assert!(
+        fetched.contains(&"e fetch https://h.example/a".to_owned()),
+        "{fetched:?}"
+    );
+    check_runs_nothing(&["perl -e 'print \"git show X\"; sub f { my $x = shift; }' git show X"]);
+}
+
+#[test]
+fn what_is_found_below_a_directory_elsewhere() {
+    let cat = |text: &str| seen(text).last().cloned().unwrap_or_default();
+    let script = "find /opt/v -type f -exec sh -c 'cat \"$1\"' _ {} \\;";
+    assert_eq!(cat(script), "s cat /opt/v/*");
+    assert!(cat("find /opt/v -name '*.py' -exec cat {} +").ends_with("cat /opt/v/*"));
+    assert!(cat("find . -name '*.py' -exec cat {} +").ends_with("cat {}"));
+}

@@ -89,6 +89,17 @@ impl Search<'_, '_> {
                 let runs = self.language == "applescript" && last == "script";
                 self.called(if runs { &["system"] } else { &path }, false, &arguments);
             }
+            // `getprint shift`, `open my $out, "-|", "git", …`
+            Token::Name(_)
+                if self.language == "perl"
+                    && matches!(
+                        path.as_slice(),
+                        ["getprint" | "get" | "open" | "system" | "exec"]
+                    ) =>
+            {
+                let arguments = Reader::new(self.tokens, next, &self.names).bare_arguments();
+                self.called(&path, false, &arguments);
+            }
             _ => {}
         }
         next.max(at + 1)
