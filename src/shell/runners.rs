@@ -4,6 +4,7 @@ use super::call::Call;
 use super::evaluator::Evaluator;
 use super::limits::MAX_LOOP_ROUNDS;
 use super::model::{Join, Origin};
+use super::programs::{base_name, is_shell};
 use super::scope::{Field, Printed};
 use super::shells;
 use super::wrappers::Options;
@@ -299,7 +300,8 @@ fn find(evaluator: &mut Evaluator, call: &Call<'_>) {
     } else {
         &["-x", "-X", "--exec", "--exec-batch"]
     };
-    // What is found below one directory elsewhere is called by a pattern over it.
+    // What a script is handed of one directory elsewhere is called by a pattern over it. What other programs are handed
+    // is the matter of `find` itself.
     let elsewhere = |field: &&Field| !field.dynamic && field.text.starts_with(['/', '~']);
     let root = rest.first().filter(elsewhere).filter(|_| {
         let second = rest.get(1);
@@ -318,7 +320,10 @@ fn find(evaluator: &mut Evaluator, call: &Call<'_>) {
             .position(|field| matches!(field.text.as_str(), ";" | "+"))
             .unwrap_or(command.len());
         let argv = command.get(..end).unwrap_or_default();
-        let unknown = [Field::unresolved(&found)];
+        let shell = argv
+            .first()
+            .is_some_and(|program| is_shell(base_name(&program.text)));
+        let unknown = [Field::unresolved(if shell { &found } else { "{}" })];
         let argv = if argv.iter().any(|field| field.text.contains("{}")) {
             with_placeholder(argv, None, &unknown)
         } else {
