@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes::hash_of;
+use super::concern::Concern;
 use super::ledger::{self, Origin};
 use super::lines::{Line, Owners, ShowingId};
 use super::model::{AddedFile, Environment, Exposure, Ledger, LedgerSize, Provenance, UnseenLines};
@@ -11,7 +12,6 @@ use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
 use crate::similarity::model::Ratio;
 use crate::similarity::normalise::squeeze;
-use crate::similarity::prose::is_prose;
 
 /// Characters of a line that says something of the file it stands in.
 const CONTRADICTING_LENGTH: usize = 16;
@@ -53,6 +53,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         environment: environment(t),
         typed_lines: typed_lines(t),
         told_lines: told_lines(t),
+        told_at: t.turns.told.iter().map(|s| (s.file, s.line)).collect(),
     }
 }
 
@@ -204,13 +205,16 @@ fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>) {
     let mut ledger = Ledger::default();
     let mut size = LedgerSize::default();
     let mut unseen = Vec::new();
+    let concern = Concern::new(&t.gt_paths);
     for (index, file) in t.patch.iter().enumerate() {
         let path = t.changes.paths.id(&file.path);
         let story = path.map(|p| t.changes.story(p)).unwrap_or_default();
         let origins = ledger::origins(file, index, &t.lines, story);
         ledger::count(&mut ledger, &origins);
-        if !is_prose(&file.path) {
-            ledger::measure(&mut size, &file.lines, &origins);
+        let ids = t.lines.patch.get(index).into_iter().flatten().flatten();
+        let mut its_lines = ids.filter_map(|id| t.lines.get(*id));
+        if concern.about(file, its_lines.any(|line| line.of_gt)) {
+            ledger::measure(&mut size, file, &origins);
         }
         let unseen_at = || {
             let of_line = t.lines.patch.get(index).into_iter().flatten();
