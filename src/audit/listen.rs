@@ -305,7 +305,7 @@ fn coverage(
     let orphans: Vec<String> = provenance
         .unseen
         .iter()
-        .filter(|unseen| unseen.event.is_none())
+        .filter(|unseen| unseen.event.is_none() && !provenance.beside.contains(&unseen.path))
         .map(|unseen| unseen.path.clone())
         .collect();
     if !orphans.is_empty() {

@@ -40,11 +40,15 @@ impl<'a> Concern<'a> {
 
     /// The file has to do with the GT; `has_line` when it holds one of its lines. Without a GT, each has.
     pub(super) fn about(&self, file: &AddedFile, has_line: bool) -> bool {
-        let code = || ending(&file.path).is_none_or(|ending| self.endings.contains(ending));
         has_line
             || self.paths.is_empty()
             || self.paths.contains(file.path.as_str())
-            || code() && file.lines.iter().any(|line| is_packed(&line.text))
+            || self.is_alike(&file.path) && file.lines.iter().any(|line| is_packed(&line.text))
+    }
+
+    /// The file may be code of the kind that the GT is.
+    pub(super) fn is_alike(&self, path: &str) -> bool {
+        ending(path).is_none_or(|ending| self.endings.contains(ending))
     }
 }
 

@@ -205,6 +205,9 @@ pub struct Provenance {
     /// Lines of the patch that no event holds, by file.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unseen: Vec<UnseenLines>,
+    /// Of those files, the ones that have nothing to do with the GT: no code of its kind, and no line of it.
+    #[serde(skip)]
+    pub beside: BTreeSet<String>,
     /// Lines that could not be searched for: too short, or one of too many that look alike.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unsearched: u64,
