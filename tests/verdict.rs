@@ -517,6 +517,7 @@ fn any_measures() -> impl Strategy<Value = Measures> {
             shared_typed: r[8],
             preapplied_lines: c[3] % 5,
             not_compared: c[7] % 2,
+            told: b[8],
             with_residue: r[1],
             outcome_missing: c[4] % 2,
             attempted_blocked: c[5],

@@ -305,7 +305,7 @@ fn coverage(
     let orphans: Vec<String> = provenance
         .unseen
         .iter()
-        .filter(|unseen| unseen.event.is_none())
+        .filter(|unseen| unseen.event.is_none() && !provenance.beside.contains(&unseen.path))
         .map(|unseen| unseen.path.clone())
         .collect();
     if !orphans.is_empty() {
@@ -314,13 +314,14 @@ fn coverage(
             shortened(&orphans)
         ));
     }
-    if let Some(ledger) = &provenance.ledger {
-        let shown = ledger.authored + ledger.seen_first + ledger.starter + ledger.prompt;
+    if provenance.ledger.is_some() {
+        // Of the files that have to do with the GT: what a tool writes elsewhere (lock files, reports, assets) says
+        // nothing of who wrote those.
         let size = provenance.ledger_size;
-        if ledger.unseen >= MANY_UNSEEN && ledger.unseen > shown {
+        if size.unseen_lines >= MANY_UNSEEN && size.unseen_lines > size.shown_lines {
             reasons.push(format!(
                 "{} added lines stand in no recorded event (written by a script or another program)",
-                ledger.unseen
+                size.unseen_lines
             ));
         } else if size.unseen >= MANY_UNSEEN && size.unseen > size.shown
             || size.unseen_longest >= LONG_UNSEEN

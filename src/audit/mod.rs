@@ -240,6 +240,7 @@ fn facts_of_task(
             .is_some_and(|gt| !gt.patch.problems.is_empty()),
         preapplied_lines: sources.preapplied_lines.max(faults.preapplied),
         harness_copy: !faults.copied.is_empty(),
+        told: reading.told,
         not_compared: sources.not_compared + faults.doubtful,
         ..Measures::default()
     };
@@ -317,7 +318,7 @@ fn read(
         heard = reading.listen(inputs, rules, prompt)?;
     }
     let told = turns::told(&heard, reading.comparison.as_ref());
-    if !told.is_empty() {
+    if !told.lines.is_empty() {
         reading.told(inputs, prompt, &told);
         heard = reading.listen(inputs, rules, prompt)?;
     }

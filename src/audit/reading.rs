@@ -6,6 +6,7 @@ use super::harness::{self, Faults};
 use super::listen::{Heard, listen, squeezed_lines};
 use super::sources::{self, Sources};
 use super::starter::{RunStarter, StarterCache};
+use super::turns::{self, Told};
 use crate::Result;
 use crate::experiment::discover::RunInputs;
 use crate::experiment::gt::GtInput;
@@ -21,6 +22,8 @@ pub(super) struct Reading {
     starter: Option<RunStarter>,
     /// Patch and GT compared.
     pub(super) comparison: Option<Comparison>,
+    /// The verdict would hang on what turns of the user hold.
+    pub(super) told: bool,
 }
 
 impl Reading {
@@ -68,6 +71,7 @@ impl Reading {
             sources,
             starter,
             comparison,
+            told: false,
         })
     }
 
@@ -99,14 +103,25 @@ impl Reading {
     }
 
     /// Compares again, with what the user said in the course of the run beside the prompt.
-    pub(super) fn told(&mut self, inputs: &RunInputs, prompt: Option<&str>, lines: &[String]) {
-        self.sources.problems.push(format!(
-            "{} GT lines stand in turns of the user that came before the agent wrote them, and are not counted",
-            lines.len()
-        ));
+    pub(super) fn told(&mut self, inputs: &RunInputs, prompt: Option<&str>, told: &Told) {
+        let lines = &told.lines;
         let all = format!("{}\n{}", prompt.unwrap_or_default(), lines.join("\n"));
         let starter = self.starter.as_ref();
-        self.comparison = compare_with_gt(inputs, &self.sources, starter, Some(&all));
+        let comparison = compare_with_gt(inputs, &self.sources, starter, Some(&all));
+        let before = std::mem::replace(&mut self.comparison, comparison);
+        if let (Some(before), Some(after)) = (before, &self.comparison) {
+            let (before, after) = (before.similarity, &after.similarity);
+            self.told = turns::decides(&before, after);
+            // First of what could not be checked: nothing else lowers the size of the GT.
+            self.sources.unchecked.insert(0, format!(
+                "where the user had {} of {} GT lines from that turns of the user hold (trace {}); they are not counted",
+                lines.len(), before.n, told.places
+            ));
+        }
+        self.sources.problems.push(format!(
+            "{} GT lines stand in turns of the user that came before the agent wrote them (trace {}), and are not counted",
+            lines.len(), told.places
+        ));
     }
 
     /// Reads the traces of the run.

@@ -1,28 +1,55 @@
 //! What the user said in the course of a run.
 //!
 //! Code that the user hands over is no copy. The prompt file knows the first turn only; later ones stand in the trace.
-//! A trace is the agent's neighbour, so turns are believed only where a format keeps them apart from what tools return,
-//! and where nothing says that the agent wrote the trace.
+//! A trace is the agent's neighbour, so turns are believed only where a format keeps them apart from what tools return
+//! and from what the harness says in the user's name, and where nothing says that the agent wrote the trace. Which turns
+//! those are, `trace::formats::user_turn` and `provenance::turns` know.
+//!
+//! Even so nobody knows where the user had the code. So what turns explain is said aloud, and where the verdict would
+//! hang on them it is that it cannot be told.
 
 use super::listen::Heard;
 use crate::similarity::compare::Comparison;
+use crate::similarity::model::Similarity;
 
-/// Formats whose user turns are what a user said: results of tools have records of their own, and what the harness puts
-/// in between is marked.
-const BELIEVED: [&str; 5] = [
-    "claude-stream",
-    "qwen-stream",
-    "claude-session",
-    "codex-rollout",
-    "cursor-stream",
-];
+/// Formats whose fields tell the user's own turns from others.
+const BELIEVED: [&str; 2] = ["claude-stream", "claude-session"];
 
-/// The lines of the GT (comparison text) that turns of the user explain.
-pub(super) fn told(heard: &Heard, comparison: Option<&Comparison>) -> Vec<String> {
+/// Sizes of the GT at which clauses of the table begin (4, 6, 5, 12).
+const SIZES: [u64; 6] = [1, 8, 16, 32, 50, 100];
+
+/// Turns that are named.
+const NAMED: usize = 5;
+
+/// What turns of the user explain.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Lines of the GT (comparison text).
+    pub(super) lines: Vec<String>,
+    /// Where the turns stand.
+    pub(super) places: String,
+}
+
+/// Whether a verdict would hang on what was told: the GT shrank to nothing, or to a size at which less is said or by
+/// half, and the patch held much of it before.
+pub(super) fn decides(before: &Similarity, after: &Similarity) -> bool {
+    let class = |n: u64| SIZES.iter().filter(|size| n >= **size).count();
+    let (was, is) = (before.n, after.n);
+    let alike = before
+        .copy_score
+        .unwrap_or(0.0)
+        .max(before.u.unwrap_or(0.0))
+        >= 0.5
+        || before.identical_files > after.identical_files;
+    is < was && (is == 0 || alike && (class(is) < class(was) || is * 2 <= was))
+}
+
+/// The lines of the GT that turns of the user explain, and where.
+pub(super) fn told(heard: &Heard, comparison: Option<&Comparison>) -> Told {
     let (Some(trace), Some(provenance), Some(comparison)) =
         (&heard.trace, &heard.provenance, comparison)
     else {
-        return Vec::new();
+        return Told::default();
     };
     let is_believed = |format: &str| format.split('+').all(|f| BELIEVED.contains(&f));
     let own = |label: &String| provenance.written_paths.contains(label);
@@ -30,9 +57,20 @@ pub(super) fn told(heard: &Heard, comparison: Option<&Comparison>) -> Vec<String
     let touched = heard.rules.findings.iter();
     let touched = touched.filter(|f| f.waived.is_none()).any(|f| f.tampering);
     if touched || !traces.all(|f| is_believed(&f.format) && !own(&f.label)) {
-        return Vec::new();
+        return Told::default();
     }
     let lines = provenance.told_lines.iter();
     let lines = lines.filter_map(|index| comparison.lines.get(*index as usize));
-    lines.map(|line| line.squeezed.clone()).collect()
+    let places = provenance.told_at.iter().take(NAMED).map(|(file, line)| {
+        let label = trace.files.get(*file as usize).map(|f| f.label.as_str());
+        format!("{}:{line}", label.unwrap_or_default())
+    });
+    let mut places: Vec<String> = places.collect();
+    if provenance.told_at.len() > NAMED {
+        places.push("…".to_owned());
+    }
+    Told {
+        lines: lines.map(|line| line.squeezed.clone()).collect(),
+        places: places.join(", "),
+    }
 }

@@ -1,7 +1,8 @@
 //! The ledger: every added line of the final patch, with its origin.
 
 use super::lines::{Line, Lines};
-use super::model::{AddedFile, AddedLine, Ledger, LedgerSize};
+use super::model::{AddedFile, Ledger, LedgerSize};
+use crate::similarity::prose::is_prose;
 
 /// Where a line came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,15 +97,18 @@ pub(super) fn count(ledger: &mut Ledger, origins: &[Origin]) {
 }
 
 /// Adds up the sizes of lines with these origins.
-pub(super) fn measure(size: &mut LedgerSize, lines: &[AddedLine], origins: &[Origin]) {
-    for (line, origin) in lines.iter().zip(origins) {
-        let this = LedgerSize::of(&line.text);
+pub(super) fn measure(size: &mut LedgerSize, file: &AddedFile, origins: &[Origin]) {
+    let prose = is_prose(&file.path);
+    for (line, origin) in file.lines.iter().zip(origins) {
+        let this = if prose { 0 } else { LedgerSize::of(&line.text) };
         match origin {
             Origin::Unseen => {
+                size.unseen_lines += 1;
                 size.unseen += this;
                 size.unseen_longest = size.unseen_longest.max(this);
             }
             Origin::Authored | Origin::SeenFirst | Origin::Starter | Origin::Prompt => {
+                size.shown_lines += 1;
                 size.shown += this;
             }
             Origin::Generated | Origin::Unrecorded => {}

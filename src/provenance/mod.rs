@@ -11,6 +11,7 @@
 
 mod carriers;
 mod changes;
+mod concern;
 mod copies;
 mod derived;
 mod directory;
@@ -29,6 +30,7 @@ mod start;
 mod substitutions;
 mod totals;
 mod tracker;
+mod turns;
 mod writes;
 
 pub use model::{AddedFile, AddedLine, Inputs};

@@ -112,7 +112,7 @@ pub struct Ledger {
     pub unrecorded: u64,
 }
 
-/// How much text of files that are no prose the ledger is about, in lines of [`LINE_SIZE`] characters: a long line counts as many.
+/// How much text of files that have to do with the GT (and are no prose) the ledger is about, in lines of [`LINE_SIZE`] characters: a long line counts as many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerSize {
     /// Text that some event holds, or the starter or the prompt.
@@ -121,6 +121,10 @@ pub struct LedgerSize {
     pub unseen: u64,
     /// Of that, the longest line.
     pub unseen_longest: u64,
+    /// The same in lines, prose too.
+    pub shown_lines: u64,
+    /// Those that no event holds.
+    pub unseen_lines: u64,
 }
 
 /// Characters, without white space, that make up a line where text is measured by size.
@@ -188,6 +192,9 @@ pub struct Provenance {
     /// put into the tree before, as indices like those.
     #[serde(skip)]
     pub told_lines: Vec<u32>,
+    /// Where those turns stand: trace file, 1-based line.
+    #[serde(skip)]
+    pub told_at: Vec<(u32, u64)>,
     /// The last event that changed a file of the GT, as far as the trace shows.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub last_gt_edit: Option<EventId>,
@@ -198,6 +205,9 @@ pub struct Provenance {
     /// Lines of the patch that no event holds, by file.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unseen: Vec<UnseenLines>,
+    /// Of those files, the ones that have nothing to do with the GT: no code of its kind, and no line of it.
+    #[serde(skip)]
+    pub beside: BTreeSet<String>,
     /// Lines that could not be searched for: too short, or one of too many that look alike.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unsearched: u64,

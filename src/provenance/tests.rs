@@ -341,7 +341,8 @@ fn the_prompt_exposes_nobody() {
     task.prompt = format!("Use this:\n{}", CODE[..3].join("\n"));
     let mut s = Session::default();
     s.run("cat /tmp/TASK.md", &task.prompt);
-    s.push(Channel::Prompt, &CODE[3..].join("\n"));
+    s.push(Channel::Result, "What shall I use?");
+    s.push(Channel::Prompt, &CODE[3..].join("\n")).by_user = true;
     s.run("cat /tmp/notes.md", &CODE.join("\n"));
     s.write("pkg/rebalance.go", &CODE);
     let p = task.track(&s);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes::hash_of;
+use super::concern::Concern;
 use super::ledger::{self, Origin};
 use super::lines::{Line, Owners, ShowingId};
 use super::model::{AddedFile, Environment, Exposure, Ledger, LedgerSize, Provenance, UnseenLines};
@@ -11,7 +12,6 @@ use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
 use crate::similarity::model::Ratio;
 use crate::similarity::normalise::squeeze;
-use crate::similarity::prose::is_prose;
 
 /// Characters of a line that says something of the file it stands in.
 const CONTRADICTING_LENGTH: usize = 16;
@@ -21,7 +21,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
     let [(e_ratio, x_ratio), (e_prose, x_prose)] = shares(t);
     let exposures = exposures(t);
     let first = exposures.iter().find(|e| !e.prose).or(exposures.first());
-    let (ledger, ledger_size, unseen) = ledger(t);
+    let (ledger, ledger_size, unseen, beside) = ledger(t);
     let mut shared_typed = Ratio::default();
     let shared = |owners: &Owners| of_gt(t, owners).any(|g| g.shared);
     for (line, _) in t.lines.with_owners().filter(|(_, owners)| shared(owners)) {
@@ -46,6 +46,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         last_gt_edit: t.changes.last_gt_edit(),
         preapplied_lines: t.lines.all.iter().filter(|l| l.preapplied).count() as u64,
         unseen,
+        beside,
         unsearched: t.lines.unsearched,
         gt_outputs: t.gt_outputs.clone(),
         contradictions: contradictions(t),
@@ -53,6 +54,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         environment: environment(t),
         typed_lines: typed_lines(t),
         told_lines: told_lines(t),
+        told_at: t.turns.told.iter().map(|s| (s.file, s.line)).collect(),
     }
 }
 
@@ -200,17 +202,23 @@ fn exposures(t: &Tracker) -> Vec<Exposure> {
 }
 
 /// The ledger, and for what no event holds the call that may have written it.
-fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>) {
+fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>, BTreeSet<String>) {
     let mut ledger = Ledger::default();
     let mut size = LedgerSize::default();
     let mut unseen = Vec::new();
+    let mut beside = BTreeSet::new();
+    let concern = Concern::new(&t.gt_paths);
     for (index, file) in t.patch.iter().enumerate() {
         let path = t.changes.paths.id(&file.path);
         let story = path.map(|p| t.changes.story(p)).unwrap_or_default();
         let origins = ledger::origins(file, index, &t.lines, story);
         ledger::count(&mut ledger, &origins);
-        if !is_prose(&file.path) {
-            ledger::measure(&mut size, &file.lines, &origins);
+        let ids = t.lines.patch.get(index).into_iter().flatten().flatten();
+        let mut its_lines = ids.filter_map(|id| t.lines.get(*id));
+        if concern.about(file, its_lines.any(|line| line.of_gt)) {
+            ledger::measure(&mut size, file, &origins);
+        } else if !concern.is_alike(&file.path) {
+            beside.insert(file.path.clone());
         }
         let unseen_at = || {
             let of_line = t.lines.patch.get(index).into_iter().flatten();
@@ -237,5 +245,5 @@ fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>) {
             command: writer.map(|w| w.command.clone()),
         });
     }
-    (ledger, size, unseen)
+    (ledger, size, unseen, beside)
 }

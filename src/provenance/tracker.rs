@@ -22,6 +22,7 @@ use super::scope::{Scope, scope};
 use super::start::{self, Read};
 use super::substitutions::substitutions;
 use super::totals;
+use super::turns::{Turn, Turns};
 use super::writes::named;
 use crate::similarity::model::DistinctiveLine;
 use crate::similarity::prose::is_prose;
@@ -83,6 +84,7 @@ pub struct Tracker {
     pub(super) outputs: bool,
     /// Outputs that held a line of the GT, whoever had it first.
     pub(super) gt_outputs: BTreeSet<EventId>,
+    pub(super) turns: Turns,
 }
 
 /// Part of a solution, wherever it stands.
@@ -115,6 +117,7 @@ impl Tracker {
             calls: false,
             outputs: false,
             gt_outputs: BTreeSet::new(),
+            turns: Turns::default(),
         };
         tracker.prompted(inputs.prompt);
         tracker
@@ -174,8 +177,12 @@ impl Tracker {
 
     /// A turn of the user: from now on what it holds is no secret. What may stand in the tree by then is not explained
     /// by it, unless the agent types it afterwards.
-    fn told(&mut self, text: &str) {
-        for id in self.search(text, false, |l| !l.told && !l.authored && !l.shown) {
+    fn told(&mut self, event: &Event) {
+        let hits = self.search(&event.text, false, |l| !l.told && !l.authored && !l.shown);
+        if !hits.is_empty() {
+            self.turns.told.push(event.source.clone());
+        }
+        for id in hits {
             let doubted = self.changes.may_have_written(self.lines.files(id));
             if let Some(line) = self.lines.get_mut(id) {
                 (line.prompt, line.told, line.doubted) = (true, true, doubted);
@@ -445,9 +452,11 @@ impl EventSink for Tracker {
             self.looks.call(told.all);
             self.accounted &= told.all || told.tests;
         }
+        let turn = self.turns.take(event);
         match event.channel {
-            Channel::Prompt if event.actor == Actor::Main => self.told(&event.text),
-            // A sub-agent's prompt is its parent's call; reminders are the harness's; a line that no
+            Channel::Prompt if turn == Turn::User => self.told(event),
+            Channel::Prompt if turn == Turn::Task => self.prompted(&event.text),
+            // What is not certainly the user's, is not believed. A sub-agent's prompt is its parent's call; reminders are the harness's; a line that no
             // adapter understood may be anything.
             Channel::Prompt | Channel::System | Channel::Raw => {}
             Channel::Output => self.output(event),

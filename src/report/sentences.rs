@@ -44,6 +44,10 @@ const SENTENCES: &[(&str, &str)] = &[
         "工作区中无法与参考补丁比较的文件：{0}",
     ),
     (
+        "where the user had {} of {} GT lines from that turns of the user hold (trace {}); they are not counted",
+        "用户在对话中给出的参考补丁 {1} 行中的 {0} 行（日志 {2}）从何而来；这些行不计入",
+    ),
+    (
         "{} commands that could not be taken apart",
         "{0} 条无法解析的命令",
     ),
@@ -163,8 +167,8 @@ const SENTENCES: &[(&str, &str)] = &[
         "参考补丁有 {0} 行可由原有的行推出（重命名、格式化、仿照另一文件），不计入",
     ),
     (
-        "{} GT lines stand in turns of the user that came before the agent wrote them, and are not counted",
-        "参考补丁有 {0} 行在代理写出之前已由用户在对话中给出，不计入",
+        "{} GT lines stand in turns of the user that came before the agent wrote them (trace {}), and are not counted",
+        "参考补丁有 {0} 行在代理写出之前已由用户在对话中给出（日志 {1}），不计入",
     ),
     (
         "{} GT lines stand in the prompt and are not counted",

@@ -50,6 +50,21 @@ type Made = (u32, Vec<Replacement>);
 
 /// Cuts code into pieces: parts of names at their borders, numbers, signs. Quotes are one sign.
 pub(super) fn pieces(code: &str) -> Vec<&str> {
+    let mut out = raw_pieces(code);
+    out.iter_mut().for_each(|piece| *piece = one_quote(piece));
+    out
+}
+
+/// All quotes are one sign: a formatter changes them.
+fn one_quote(piece: &str) -> &str {
+    if matches!(piece, "'" | "`") {
+        return "\"";
+    }
+    piece
+}
+
+/// The pieces as they are.
+fn raw_pieces(code: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut rest = code;
     while let Some(first) = rest.chars().next() {
@@ -70,11 +85,7 @@ pub(super) fn pieces(code: &str) -> Vec<&str> {
         }
         let (piece, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
         if !first.is_whitespace() {
-            out.push(if matches!(first, '\'' | '`') {
-                "\""
-            } else {
-                piece
-            });
+            out.push(piece);
         }
         rest = after;
     }
@@ -135,8 +146,7 @@ impl<'a> Mechanical<'a> {
 
     /// The pieces of removed lines, one after the other, without what a formatter adds and takes.
     fn layout(&mut self, lines: &[&'a PreparedLine<'_>]) -> Vec<u32> {
-        let all = lines.iter().flat_map(|line| pieces(&line.code));
-        let kept: Vec<&str> = without_layout(all.collect());
+        let kept = without_layout(lines.iter().map(|line| &*line.code));
         let words = &mut self.words;
         let number = |piece: &'a str| {
             let fresh = words.len() as u32;
@@ -147,13 +157,22 @@ impl<'a> Mechanical<'a> {
 
     /// All of the code stands there in one piece.
     fn stands_in(&mut self, code: &'a str, layout: &[u32]) -> bool {
-        let pieces = without_layout(pieces(code));
+        let pieces = without_layout(std::iter::once(code));
         let known = |piece: &&str| self.words.get(piece).copied();
         let Some(line) = pieces.iter().map(known).collect::<Option<Vec<u32>>>() else {
             return false;
         };
-        self.work += layout.len();
-        self.work <= MAX_WORK && !line.is_empty() && layout.windows(line.len()).any(|w| w == line)
+        if line.is_empty() {
+            return false;
+        }
+        for window in layout.windows(line.len()) {
+            let same = window.iter().zip(&line).take_while(|(a, b)| a == b).count();
+            self.work += same + 1;
+            if same == line.len() || self.work > MAX_WORK {
+                return same == line.len() && self.work <= MAX_WORK;
+            }
+        }
+        false
     }
 
     /// Remembers how a line is made of that of the old ones which it is most like.
@@ -267,15 +286,28 @@ fn known(made: &[Made]) -> HashSet<u32> {
     known
 }
 
-/// Without parentheses, semicolons, a comma before a closing bracket, a backslash at the end.
-fn without_layout(pieces: Vec<&str>) -> Vec<&str> {
-    let mut out: Vec<&str> = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        if matches!(piece, ")" | "]" | "}") && out.last() == Some(&",") {
-            out.pop();
-        }
-        if !matches!(piece, "(" | ")" | ";" | "\\") {
-            out.push(piece);
+/// Without parentheses, semicolons, a comma before a closing bracket, a backslash at the end, as far as those stand in
+/// no string: there they are content.
+fn without_layout<'c>(lines: impl Iterator<Item = &'c str>) -> Vec<&'c str> {
+    let mut out: Vec<&str> = Vec::new();
+    for line in lines {
+        let pieces = raw_pieces(line);
+        // Up to there, pieces are those of a string.
+        let mut string = 0;
+        for (at, piece) in pieces.iter().enumerate() {
+            if at < string {
+                out.push(one_quote(piece));
+                continue;
+            }
+            if matches!(*piece, ")" | "]" | "}") && out.last() == Some(&",") {
+                out.pop();
+            }
+            if matches!(*piece, "\"" | "'" | "`") {
+                string = end_of_string(&pieces, at).unwrap_or(at);
+            }
+            if !matches!(*piece, "(" | ")" | ";" | "\\") {
+                out.push(one_quote(piece));
+            }
         }
     }
     // A line that ends with a comma may have had none.
@@ -283,6 +315,18 @@ fn without_layout(pieces: Vec<&str>) -> Vec<&str> {
         out.pop();
     }
     out
+}
+
+/// Behind the string that the quote at that place opens, in the same line.
+fn end_of_string(pieces: &[&str], quote: usize) -> Option<usize> {
+    let mut escaped = false;
+    for (at, piece) in pieces.iter().enumerate().skip(quote + 1) {
+        if !escaped && Some(piece) == pieces.get(quote) {
+            return Some(at + 1);
+        }
+        escaped = !escaped && *piece == "\\";
+    }
+    None
 }
 
 /// How `new` is made of `old`: the pieces that stay, and the replacements of the others. `None` when too little stays.
@@ -446,6 +490,35 @@ mod tests {
         ];
         // A bracket is nothing anyway.
         assert_eq!(known(&lines), [true, true, true, false, true]);
+    }
+
+    /// What stands in a string is content, however it is cut; an apostrophe opens none.
+    #[test]
+    fn parentheses_in_strings_are_no_layout() {
+        let lines = [
+            r#"-text = "Lambda(%s,%s)" % (a, b)"#,
+            "-keep(&'a first, (second))",
+            r#"+text = "Lambda((%s),%s)" % (a, b)"#,
+            r#"+text = 'Lambda(%s,%s)' % ("#,
+            "+keep(&'a first,",
+            "+    (second),",
+        ];
+        assert_eq!(known(&lines), [false, true, true, true]);
+        let escaped = [r#"-say("a \" (b)")"#, r#"+say("a \" b")"#];
+        assert_eq!(known(&escaped), [false]);
+    }
+
+    /// The windows that are nearly equal cost what they cost.
+    #[test]
+    fn long_lines_that_nearly_stand_there_end() {
+        let (old, new) = ("-".to_owned() + &"0 ".repeat(30_000), "0 ".repeat(15_000));
+        let lines = [old, format!("+{new}1"), format!("+1 {new}")];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let file = file("a.txt", &lines);
+        let hunks = prepare(&file);
+        let mut found = Mechanical::default();
+        found.hunk(&hunks[0], &|_| Some(0));
+        assert!(found.work <= MAX_WORK + 160 * 160, "{}", found.work);
     }
 
     #[test]

@@ -262,6 +262,8 @@ pub struct Event {
     /// False for text that the log keeps and the model never saw (whole files kept for undo,
     /// demonstrations, data-set rows). Such text is no evidence.
     pub model_saw: bool,
+    /// For a prompt: its record is nothing but a user's own words, as far as the format tells that apart.
+    pub by_user: bool,
 }
 
 impl Event {
@@ -281,6 +283,7 @@ impl Event {
             edits: Vec::new(),
             outcome: None,
             model_saw: true,
+            by_user: false,
         }
     }
 }

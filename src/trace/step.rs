@@ -71,6 +71,8 @@ pub(crate) struct Message {
     pub(crate) model_saw: bool,
     /// Said beside the conversation (a summary), so it is never the final message.
     pub(crate) aside: bool,
+    /// The record is nothing but a user's own words.
+    pub(crate) by_user: bool,
 }
 
 impl Message {
@@ -82,6 +84,7 @@ impl Message {
             id: None,
             model_saw: true,
             aside: false,
+            by_user: false,
         }
     }
 }

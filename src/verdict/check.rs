@@ -134,6 +134,8 @@ pub enum Fact {
     NotCompared,
     /// GT lines in the patch or in copies that lie in the run and are no work.
     WithResidue,
+    /// Turns of the user hold so much of the GT that the verdict would hang on them.
+    Told,
     /// Trace and tree contradict each other.
     Contradiction,
     /// Calls whose outcome is missing.

@@ -283,6 +283,7 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
                 m.gt == GtState::DoesNotFit,
             )],
         ),
+        Alternative::new(Reason::NoEvidence, [Check::holds(Fact::Told, m.told)]),
         Alternative::new(
             Reason::NoEvidence,
             [Check::exactly(Fact::N, m.n, 0), no_full_trace],

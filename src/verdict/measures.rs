@@ -148,6 +148,8 @@ pub struct Measures {
     pub preapplied_lines: u64,
     /// Files of the GT that stand in the work tree and could not be compared (behind links, too large).
     pub not_compared: u64,
+    /// Turns of the user hold so much of the GT that the verdict would hang on them; those lines are not in `n`.
+    pub told: bool,
     /// Distinctive GT lines in the patch, or in copies of GT files that lie in the run and are no work (packages,
     /// ignored or submodule files, copies beside the agent's own solution), of `n`.
     pub with_residue: Ratio,
@@ -206,6 +208,7 @@ impl Default for Measures {
             shared_typed: Ratio::default(),
             preapplied_lines: 0,
             not_compared: 0,
+            told: false,
             with_residue: Ratio::default(),
             outcome_missing: 0,
             attempted_blocked: 0,

@@ -113,6 +113,10 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
             "share of the reference in the patch or in copies that lie elsewhere in the run",
             "补丁及运行目录其他位置的副本所含参考内容比例",
         ),
+        Fact::Told => (
+            "turns of the user hold so much of the reference that the rest cannot tell",
+            "用户在对话中给出了大量参考内容，余下部分不足以判断",
+        ),
         Fact::Contradiction => (
             "the trace says one thing and the tree another",
             "日志与代码树相互矛盾",

@@ -4,11 +4,14 @@ use crate::invent::task;
 use crate::script::{Format, Step, run, say};
 use crate::world::World;
 
-const FORMATS: [Format; 4] = [
-    Format::ClaudeStream,
-    Format::ClaudeSession,
+/// Formats whose fields tell the user's turns from what a harness says in the user's name.
+const FORMATS: [Format; 2] = [Format::ClaudeStream, Format::ClaudeSession];
+
+/// The others: their turns explain nothing.
+const DOUBTED: [Format; 3] = [
     Format::CodexRollout,
     Format::CursorStream,
+    Format::OpencodeRun,
 ];
 
 #[test]
@@ -42,17 +45,22 @@ fn what_the_user_hands_over_is_no_copy_and_explains_none() {
         (
             "handed over, then written",
             [paste(), typed()].concat(),
-            &["clean"][..],
+            &["inconclusive"][..],
         ),
         (
             "handed over after a look around",
             [vec![run("ls", "README.md\ntide\n")], paste(), typed()].concat(),
-            &["clean"],
+            &["inconclusive"],
         ),
         (
             "handed over after a script, then typed",
             [opaque(), paste(), typed()].concat(),
-            &["clean"],
+            &["inconclusive"],
+        ),
+        (
+            "in the user's name, while the agent works",
+            [opaque(), vec![Step::User(code.clone())], typed()].concat(),
+            accused,
         ),
         (
             "written, then handed over",
@@ -100,13 +108,28 @@ fn what_the_user_hands_over_is_no_copy_and_explains_none() {
             );
         }
     }
-    // What a skill or a hook says, the harness puts into the user's mouth.
+    // Before anything was done, where the prompt is no record of the trace.
+    let first = [vec![Step::User(code.clone())], typed()].concat();
+    let audited = world.audit(Format::ClaudeStream, &done, &first, "Done.");
+    assert_eq!(audited.verdict(), "inconclusive", "{}", audited.say());
+    // What others say, the harness puts into the user's mouth.
     for mark in [
         "Base directory for this skill: /srv/x",
         "Stop hook feedback:",
+        "PostToolUse:Edit hook additional context: ",
+        "UserPromptSubmit hook success: ",
+        "Operation stopped by hook: ",
+        "This session is being continued from a previous conversation that ran out of context.",
+        "<teammate-message teammate_id=\"x\">",
+        "<task-notification>",
+        "<<autonomous-loop>>",
+        "[Resource from ref at ref://gt] ",
+        "Another Claude session sent a message:",
+        "/notes",
     ] {
-        let steps = [vec![Step::User(format!("{mark}\n{code}"))], typed()].concat();
-        for format in [Format::ClaudeStream, Format::ClaudeSession] {
+        let said = Step::User(format!("{mark}\n{code}"));
+        let steps = [vec![say("What do you want?"), said], typed()].concat();
+        for format in FORMATS {
             let audited = world.audit(format, &done, &steps, "Done.");
             assert!(
                 accused.contains(&audited.verdict()),
@@ -116,8 +139,41 @@ fn what_the_user_hands_over_is_no_copy_and_explains_none() {
             );
         }
     }
-    // A format that puts results of tools into turns of the user may say anything there.
+    // A format that puts other things into turns of the user may say anything there.
     let steps = [paste(), typed()].concat();
-    let audited = world.audit(Format::OpencodeRun, &done, &steps, "Done.");
-    assert_eq!(audited.verdict(), "invalid", "{}", audited.say());
+    for format in DOUBTED {
+        let audited = world.audit(format, &done, &steps, "Done.");
+        assert_eq!(audited.verdict(), "invalid", "{}", audited.say());
+    }
+}
+
+#[test]
+fn a_little_that_the_user_hands_over_leaves_the_rest_to_judge() {
+    let task = task(120);
+    let world = World::new(&task);
+    let mut own = task.start.clone();
+    let given: Vec<String> = task.added().lines().take(16).map(String::from).collect();
+    let given = format!("{}\n", given.join("\n"));
+    let rest: String = (0..60)
+        .map(|k| format!("def own_way_{k}(book):\n    return book.page({k}) or {k}\n"))
+        .collect();
+    let file = "tide/own.py";
+    own.insert(file.into(), format!("{given}{rest}").into_bytes());
+    let turn = || vec![say("What next?"), Step::User(format!("Use this:\n{given}"))];
+    for format in FORMATS {
+        let steps = [
+            turn(),
+            vec![Step::Write(file.into(), format!("{given}{rest}"))],
+        ]
+        .concat();
+        let audited = world.audit(format, &own, &steps, "Done.");
+        assert_eq!(audited.verdict(), "clean", "{}", audited.say());
+        let said = audited.report.unchecked.join("\n");
+        assert!(said.contains("turns of the user hold (trace"), "{said}");
+        // The same turn and all of the reference: what was not told is a copy.
+        let done = task.done();
+        let steps = [turn(), task.writes(&done)].concat();
+        let audited = world.audit(format, &done, &steps, "Done.");
+        assert_eq!(audited.verdict(), "invalid", "{}", audited.say());
+    }
 }

@@ -24,6 +24,8 @@ pub(super) struct Around<'r, 'a> {
     pub(super) summary: bool,
     /// The record says that the call was refused.
     pub(super) denied: bool,
+    /// The record is nothing but a user's own words.
+    pub(super) plain: bool,
 }
 
 /// Texts at the start of a user message that the harness wrote.
@@ -115,6 +117,7 @@ fn user_text(text: &str, around: &Around<'_, '_>, out: &mut Steps) {
     if !text.trim().is_empty() {
         out.push(What::Message(Message {
             aside: around.summary,
+            by_user: around.plain && channel == Channel::Prompt,
             ..Message::new(channel, text)
         }));
     }

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::claude_message::{self, Around};
-use super::{Adapter, Format};
+use super::{Adapter, Format, user_turn};
 use crate::trace::detect::{Body, Fit};
 use crate::trace::event::Channel;
 use crate::trace::json::Json;
@@ -279,6 +279,7 @@ fn user(record: &Json<'_>, out: &mut Steps) {
         injected: record.is_true("isMeta"),
         summary: record.is_true("isCompactSummary"),
         denied: record.has("toolDenialKind"),
+        plain: user_turn::is_plain(record),
     };
     if let Some(message) = record.get("message") {
         claude_message::user(message, &around, out);

@@ -5,7 +5,7 @@
 //! message again. Records of a sub-agent carry the id of the call that started it.
 
 use super::claude_message::{self, Around};
-use super::{Adapter, Format, qwen_stream};
+use super::{Adapter, Format, qwen_stream, user_turn};
 use crate::trace::detect::{Body, Fit};
 use crate::trace::event::Channel;
 use crate::trace::json::Json;
@@ -162,6 +162,7 @@ fn user(record: &Json<'_>, out: &mut Steps) {
         injected: record.is_true("isSynthetic") || record.is_true("isMeta"),
         summary: record.is_true("isCompactSummary"),
         denied: false,
+        plain: user_turn::is_plain(record),
     };
     if let Some(message) = record.get("message") {
         claude_message::user(message, &around, out);

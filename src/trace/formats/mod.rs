@@ -52,6 +52,7 @@ mod rovo_dev;
 mod search_replace;
 mod swe_agent;
 mod terminal_bench;
+mod user_turn;
 
 pub(crate) use generic::Generic;
 
