@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::imports::Own;
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
@@ -32,6 +33,15 @@ impl From<&Event> for Writer {
             event: event.id,
             line: event.source.line,
             command: cut(&event.text),
+        }
+    }
+}
+
+impl Writer {
+    /// A later call may have written the same. What came from elsewhere still stands there.
+    fn give_way(&mut self, later: &Self) {
+        if later.imports || !self.imports {
+            *self = later.clone();
         }
     }
 }
@@ -85,6 +95,8 @@ pub(super) struct Changes {
     written: BTreeSet<String>,
     /// Known files whose last change was to be written as a whole.
     last_write: BTreeMap<PathId, HashSet<u64>>,
+    /// What the agent made outside of the tree.
+    own: Own,
 }
 
 impl Changes {
@@ -107,6 +119,7 @@ impl Changes {
             last_tree_change: None,
             written: BTreeSet::new(),
             last_write: BTreeMap::new(),
+            own: Own::default(),
         }
     }
 
@@ -142,12 +155,15 @@ impl Changes {
     /// A call was made.
     pub(super) fn call(&mut self, event: &Event) -> Told {
         let tool = event.tool.as_deref().unwrap_or_default();
-        let cwd = self.cwd_of(event);
-        let writes = match event.channel {
+        let cwd = event.cwd.as_deref().or(self.cwd.as_deref());
+        let mut writes = match event.channel {
             Channel::Command => command_writes(&event.text, &self.paths, cwd),
             Channel::ToolCall => tool_writes(tool, &event.text, &self.paths, cwd),
             _ => Writes::default(),
         };
+        if event.channel == Channel::Command {
+            writes.imports |= self.own.imports(&event.text, &self.paths, cwd);
+        }
         let looks = match event.channel {
             Channel::Command => reads_only(&event.text),
             Channel::ToolCall => tool_reads_only(tool),
@@ -183,10 +199,12 @@ impl Changes {
             ..Writer::from(event)
         };
         for path in &writes.known {
-            self.writers.insert(*path, writer.clone());
+            let known = self.writers.entry(*path).or_insert_with(|| writer.clone());
+            known.give_way(&writer);
         }
         if writes.tree {
-            self.tree_writer = Some(writer);
+            let known = self.tree_writer.get_or_insert_with(|| writer.clone());
+            known.give_way(&writer);
         }
         let pending = Pending {
             known: writes.known,
@@ -225,6 +243,7 @@ impl Changes {
                     pending.other.insert(path);
                 }
                 Place::Tree(_) | Place::Outside => {
+                    self.own.wrote(&edit.path);
                     pending.other.insert(edit.path.clone());
                 }
             }
@@ -299,7 +318,10 @@ impl Changes {
 
     /// The last call that may have written a file without the trace saying how.
     pub(super) fn writer(&self, path: PathId) -> Option<&Writer> {
-        self.writers.get(&path).or(self.tree_writer.as_ref())
+        let of_file = self.writers.get(&path);
+        let of_tree = self.tree_writer.as_ref();
+        let imports = [of_file, of_tree].into_iter().flatten().find(|w| w.imports);
+        imports.or(of_file).or(of_tree)
     }
 
     /// The lines of a file as it was written last, as hashes; `None` when something may have changed it

@@ -14,6 +14,7 @@ mod changes;
 mod copies;
 mod derived;
 mod directory;
+mod imports;
 mod layers;
 mod ledger;
 mod lines;
