@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::imports::Own;
+use super::imports::{Own, Rewriter, only_rewrites};
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
@@ -24,12 +24,21 @@ pub(super) struct Writer {
     pub(super) command: String,
     /// It copied something in from outside of the tree.
     pub(super) imports: bool,
+    /// It is an edit whose content the format does not keep.
+    pub(super) unrecorded: bool,
+    /// It only formats.
+    pub(super) tidies: bool,
+    /// It only generates.
+    pub(super) generates: bool,
 }
 
 impl From<&Event> for Writer {
     fn from(event: &Event) -> Self {
         Self {
             imports: false,
+            unrecorded: event.channel == Channel::Edit,
+            tidies: false,
+            generates: false,
             event: event.id,
             line: event.source.line,
             command: cut(&event.text),
@@ -40,7 +49,9 @@ impl From<&Event> for Writer {
 impl Writer {
     /// A later call may have written the same. What came from elsewhere still stands there.
     fn give_way(&mut self, later: &Self) {
-        if later.imports || !self.imports {
+        let quiet = |writer: &Self| writer.tidies || writer.generates;
+        let stays = self.imports && !later.imports || quiet(later) && !quiet(self);
+        if !stays {
             *self = later.clone();
         }
     }
@@ -162,6 +173,7 @@ impl Changes {
             _ => Writes::default(),
         };
         if event.channel == Channel::Command {
+            writes.imports &= !self.own.covers(&event.text, &self.paths, cwd);
             writes.imports |= self.own.imports(&event.text, &self.paths, cwd);
         }
         let looks = match event.channel {
@@ -196,6 +208,8 @@ impl Changes {
     fn wrote(&mut self, event: &Event, writes: Writes) {
         let writer = Writer {
             imports: writes.imports,
+            tidies: only_rewrites(&event.text, Rewriter::Formatter),
+            generates: only_rewrites(&event.text, Rewriter::Generator),
             ..Writer::from(event)
         };
         for path in &writes.known {
@@ -297,6 +311,24 @@ impl Changes {
     /// A call whose effect the trace does not show may have written any of these files.
     pub(super) fn may_have_written(&self, files: &[PathId]) -> bool {
         self.tree_writer.is_some() || files.iter().any(|f| self.writers.contains_key(f))
+    }
+
+    /// A call that is no edit, formatter or generator may have written any of these files, and the trace does not show what.
+    pub(super) fn may_have_placed(&self, files: &[PathId]) -> bool {
+        let places = |w: &Writer| !w.unrecorded && !w.tidies && !w.generates;
+        let of_files = files.iter().filter_map(|f| self.writers.get(f));
+        of_files.chain(&self.tree_writer).any(places)
+    }
+
+    /// A call brought one of these files in from elsewhere.
+    pub(super) fn imported(&self, files: &[PathId]) -> bool {
+        let mut of_files = files.iter().filter_map(|f| self.writers.get(f));
+        of_files.any(|w| w.imports)
+    }
+
+    /// Some edit's content is not kept by the format.
+    pub(super) fn any_unrecorded(&self) -> bool {
+        !self.first_unrecorded.is_empty()
     }
 
     /// What stands in one of these files in the end was written before that call, by an edit whose

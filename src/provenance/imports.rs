@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::paths::{Paths, Place, base_name};
-use super::reads::reads_only;
+use super::reads::{reads_only, segments};
 use super::scope::is_program;
 use super::writes::{command_writes, interpreted, without_heredocs};
 
@@ -30,6 +30,63 @@ const OPENERS: [&str; 12] = [
     "readFileSync(",
     "File.read(",
     "fetch(",
+];
+
+/// Formatters and generators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rewriter {
+    Formatter,
+    Generator,
+}
+
+/// What a command does beside looking is done by such programs.
+pub(super) fn only_rewrites(command: &str, wanted: Rewriter) -> bool {
+    if command.contains("<<") || command.contains("$(") || command.contains('`') {
+        return false;
+    }
+    let mut rewrites = false;
+    let all = segments(command).all(|segment| {
+        if reads_only(segment) {
+            return true;
+        }
+        let words: Vec<&str> = segment.split_whitespace().collect();
+        let runs = |program: &str| {
+            words
+                .iter()
+                .find(|w| !["npx", "poetry", "run", "uv", "uvx"].contains(w))
+                .is_some_and(|w| base_name(w) == program)
+                || words.starts_with(&["python", "-m"]) && words.get(2) == Some(&program)
+        };
+        let found = FORMATTERS.iter().any(|program| runs(program))
+            || (runs("go") || runs("cargo")) && words.contains(&"fmt");
+        let generates = ["protoc", "mockgen", "sqlc", "controller-gen", "buf"]
+            .iter()
+            .any(|p| runs(p))
+            || runs("go") && words.contains(&"generate")
+            || runs("make") && words.iter().any(|w| w.contains("gen"));
+        let this = match wanted {
+            Rewriter::Formatter => found,
+            Rewriter::Generator => generates,
+        } && !segment.contains('>');
+        rewrites |= this;
+        this
+    });
+    all && rewrites
+}
+
+/// Programs that only format.
+const FORMATTERS: [&str; 11] = [
+    "gofmt",
+    "goimports",
+    "gofumpt",
+    "rustfmt",
+    "black",
+    "isort",
+    "autopep8",
+    "yapf",
+    "ruff",
+    "prettier",
+    "clang-format",
 ];
 
 /// What the agent made by itself, as far as calls show it.
@@ -62,6 +119,21 @@ impl Own {
             self.learn(pipeline, &words, paths, cwd);
         }
         imports
+    }
+
+    /// All that a command names outside of the tree is the agent's own.
+    pub(super) fn covers(&self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
+        let skeleton = without_heredocs(command);
+        let outside = |word: &&str| {
+            word.starts_with(['/', '~'])
+                && !is_program(word)
+                && paths.place(word, cwd) == Place::Outside
+        };
+        let words = || skeleton.split(|c: char| c.is_whitespace() || "'\"();|&<>".contains(c));
+        let mut named = words().filter(outside).peekable();
+        named.peek().is_some()
+            && named.all(|word| self.files.contains(word))
+            && !words().any(|word| word.contains(':'))
     }
 
     fn brings(

@@ -21,6 +21,7 @@ mod lines;
 mod looks;
 pub mod model;
 mod needles;
+mod opaque;
 mod parts;
 mod paths;
 mod ranges;
@@ -33,6 +34,7 @@ mod tracker;
 mod writes;
 
 pub use model::{AddedFile, AddedLine, Inputs};
+pub use opaque::OpaqueCopy;
 pub use parts::Parts;
 pub use tracker::Tracker;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::opaque::OpaqueCopy;
 use crate::similarity::model::{DistinctiveLine, Ratio};
 use crate::stored;
 use crate::trace::event::EventId;
@@ -198,6 +199,9 @@ pub struct Provenance {
     /// Lines of the patch that no event holds, by file.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unseen: Vec<UnseenLines>,
+    /// Much of a file of the GT that a call wrote which does not show what it wrote.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub opaque: Vec<OpaqueCopy>,
     /// Lines that could not be searched for: too short, or one of too many that look alike.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unsearched: u64,

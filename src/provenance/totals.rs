@@ -6,6 +6,7 @@ use super::changes::hash_of;
 use super::ledger::{self, Origin};
 use super::lines::{Line, Owners, ShowingId};
 use super::model::{AddedFile, Environment, Exposure, Ledger, LedgerSize, Provenance, UnseenLines};
+use super::opaque::{self, OpaqueCopy};
 use super::paths::PathId;
 use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
@@ -21,7 +22,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
     let [(e_ratio, x_ratio), (e_prose, x_prose)] = shares(t);
     let exposures = exposures(t);
     let first = exposures.iter().find(|e| !e.prose).or(exposures.first());
-    let (ledger, ledger_size, unseen) = ledger(t);
+    let (ledger, ledger_size, unseen, opaque) = ledger(t);
     let mut shared_typed = Ratio::default();
     let shared = |owners: &Owners| of_gt(t, owners).any(|g| g.shared);
     for (line, _) in t.lines.with_owners().filter(|(_, owners)| shared(owners)) {
@@ -46,6 +47,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         last_gt_edit: t.changes.last_gt_edit(),
         preapplied_lines: t.lines.all.iter().filter(|l| l.preapplied).count() as u64,
         unseen,
+        opaque,
         unsearched: t.lines.unsearched,
         gt_outputs: t.gt_outputs.clone(),
         contradictions: contradictions(t),
@@ -200,10 +202,11 @@ fn exposures(t: &Tracker) -> Vec<Exposure> {
 }
 
 /// The ledger, and for what no event holds the call that may have written it.
-fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>) {
+fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>, Vec<OpaqueCopy>) {
     let mut ledger = Ledger::default();
     let mut size = LedgerSize::default();
     let mut unseen = Vec::new();
+    let mut opaque = Vec::new();
     for (index, file) in t.patch.iter().enumerate() {
         let path = t.changes.paths.id(&file.path);
         let story = path.map(|p| t.changes.story(p)).unwrap_or_default();
@@ -212,6 +215,8 @@ fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>) {
         if !is_prose(&file.path) {
             ledger::measure(&mut size, &file.lines, &origins);
         }
+        let writer = path.and_then(|p| t.changes.writer(p));
+        opaque.extend(opaque::copies(t, file, index, &origins, story, writer));
         let unseen_at = || {
             let of_line = t.lines.patch.get(index).into_iter().flatten();
             let both = origins.iter().zip(of_line);
@@ -226,7 +231,6 @@ fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>) {
             .flatten()
             .filter(|id| t.lines.get(*id).is_some_and(|line| line.of_gt))
             .collect();
-        let writer = path.and_then(|p| t.changes.writer(p));
         unseen.push(UnseenLines {
             path: file.path.clone(),
             lines,
@@ -237,5 +241,5 @@ fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>) {
             command: writer.map(|w| w.command.clone()),
         });
     }
-    (ledger, size, unseen)
+    (ledger, size, unseen, opaque)
 }
