@@ -505,6 +505,8 @@ fn any_measures() -> impl Strategy<Value = Measures> {
             identical_files: r[5],
             expected_identical: f[3],
             rarest_identical: f[4],
+            opaque_lines: c[2] % 3,
+            opaque_chance: f[4],
             e: r[6],
             x: r[7],
             obtained: b[0],

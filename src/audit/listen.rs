@@ -332,6 +332,17 @@ fn coverage(
             ));
         }
     }
+    // A copy from elsewhere is explained: by the copy.
+    for copy in provenance.opaque.iter().filter(|c| !c.imported) {
+        reasons.push(format!(
+            "lines {} of {} stand in {}, in no recorded event; the call in line {} of the trace may have written them: {}",
+            shortened(&copy.gt_lines),
+            copy.gt_path,
+            copy.path,
+            copy.line,
+            copy.command
+        ));
+    }
     if unclear_commands > 0 {
         reasons.push(format!(
             "{unclear_commands} commands could not be taken apart, so what they ran is not known for sure"

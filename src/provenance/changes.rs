@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::imports::{Own, Rewriter, only_rewrites};
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
@@ -23,15 +24,35 @@ pub(super) struct Writer {
     pub(super) command: String,
     /// It copied something in from outside of the tree.
     pub(super) imports: bool,
+    /// It is an edit whose content the format does not keep.
+    pub(super) unrecorded: bool,
+    /// It only formats.
+    pub(super) tidies: bool,
+    /// It only generates.
+    pub(super) generates: bool,
 }
 
 impl From<&Event> for Writer {
     fn from(event: &Event) -> Self {
         Self {
             imports: false,
+            unrecorded: event.channel == Channel::Edit,
+            tidies: false,
+            generates: false,
             event: event.id,
             line: event.source.line,
             command: cut(&event.text),
+        }
+    }
+}
+
+impl Writer {
+    /// A later call may have written the same. What came from elsewhere still stands there.
+    fn give_way(&mut self, later: &Self) {
+        let quiet = |writer: &Self| writer.tidies || writer.generates;
+        let stays = self.imports && !later.imports || quiet(later) && !quiet(self);
+        if !stays {
+            *self = later.clone();
         }
     }
 }
@@ -85,6 +106,8 @@ pub(super) struct Changes {
     written: BTreeSet<String>,
     /// Known files whose last change was to be written as a whole.
     last_write: BTreeMap<PathId, HashSet<u64>>,
+    /// What the agent made outside of the tree.
+    own: Own,
 }
 
 impl Changes {
@@ -107,6 +130,7 @@ impl Changes {
             last_tree_change: None,
             written: BTreeSet::new(),
             last_write: BTreeMap::new(),
+            own: Own::default(),
         }
     }
 
@@ -142,12 +166,16 @@ impl Changes {
     /// A call was made.
     pub(super) fn call(&mut self, event: &Event) -> Told {
         let tool = event.tool.as_deref().unwrap_or_default();
-        let cwd = self.cwd_of(event);
-        let writes = match event.channel {
+        let cwd = event.cwd.as_deref().or(self.cwd.as_deref());
+        let mut writes = match event.channel {
             Channel::Command => command_writes(&event.text, &self.paths, cwd),
             Channel::ToolCall => tool_writes(tool, &event.text, &self.paths, cwd),
             _ => Writes::default(),
         };
+        if event.channel == Channel::Command {
+            writes.imports &= !self.own.covers(&event.text, &self.paths, cwd);
+            writes.imports |= self.own.imports(&event.text, &self.paths, cwd);
+        }
         let looks = match event.channel {
             Channel::Command => reads_only(&event.text),
             Channel::ToolCall => tool_reads_only(tool),
@@ -180,13 +208,17 @@ impl Changes {
     fn wrote(&mut self, event: &Event, writes: Writes) {
         let writer = Writer {
             imports: writes.imports,
+            tidies: only_rewrites(&event.text, Rewriter::Formatter),
+            generates: only_rewrites(&event.text, Rewriter::Generator),
             ..Writer::from(event)
         };
         for path in &writes.known {
-            self.writers.insert(*path, writer.clone());
+            let known = self.writers.entry(*path).or_insert_with(|| writer.clone());
+            known.give_way(&writer);
         }
         if writes.tree {
-            self.tree_writer = Some(writer);
+            let known = self.tree_writer.get_or_insert_with(|| writer.clone());
+            known.give_way(&writer);
         }
         let pending = Pending {
             known: writes.known,
@@ -225,6 +257,7 @@ impl Changes {
                     pending.other.insert(path);
                 }
                 Place::Tree(_) | Place::Outside => {
+                    self.own.wrote(&edit.path);
                     pending.other.insert(edit.path.clone());
                 }
             }
@@ -280,6 +313,24 @@ impl Changes {
         self.tree_writer.is_some() || files.iter().any(|f| self.writers.contains_key(f))
     }
 
+    /// A call that is no edit, formatter or generator may have written any of these files, and the trace does not show what.
+    pub(super) fn may_have_placed(&self, files: &[PathId]) -> bool {
+        let places = |w: &Writer| !w.unrecorded && !w.tidies && !w.generates;
+        let of_files = files.iter().filter_map(|f| self.writers.get(f));
+        of_files.chain(&self.tree_writer).any(places)
+    }
+
+    /// A call brought one of these files in from elsewhere.
+    pub(super) fn imported(&self, files: &[PathId]) -> bool {
+        let mut of_files = files.iter().filter_map(|f| self.writers.get(f));
+        of_files.any(|w| w.imports)
+    }
+
+    /// Some edit's content is not kept by the format.
+    pub(super) fn any_unrecorded(&self) -> bool {
+        !self.first_unrecorded.is_empty()
+    }
+
     /// What stands in one of these files in the end was written before that call, by an edit whose
     /// content the format does not keep: nothing that the trace shows changed the file from then on.
     pub(super) fn finished_unrecorded(&self, files: &[PathId], call: EventId) -> bool {
@@ -299,7 +350,10 @@ impl Changes {
 
     /// The last call that may have written a file without the trace saying how.
     pub(super) fn writer(&self, path: PathId) -> Option<&Writer> {
-        self.writers.get(&path).or(self.tree_writer.as_ref())
+        let of_file = self.writers.get(&path);
+        let of_tree = self.tree_writer.as_ref();
+        let imports = [of_file, of_tree].into_iter().flatten().find(|w| w.imports);
+        imports.or(of_file).or(of_tree)
     }
 
     /// The lines of a file as it was written last, as hashes; `None` when something may have changed it

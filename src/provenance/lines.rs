@@ -59,6 +59,8 @@ pub(super) struct Line {
     pub(super) doubted: bool,
     /// The agent wrote it, sooner or later.
     pub(super) authored: bool,
+    /// It did so only when a copy from elsewhere may have put it there before.
+    pub(super) late: bool,
     /// An output held it before the agent wrote it, however little that proves.
     pub(super) shown: bool,
     /// The showing that exposed it as a line of the GT.
@@ -85,7 +87,7 @@ impl Line {
 
     /// The agent wrote it before it was shown.
     pub(super) fn typed(&self) -> bool {
-        self.authored && !self.shown
+        self.authored && !self.shown && !self.late
     }
 }
 
@@ -222,6 +224,11 @@ impl Lines {
     /// The same, to change the lines.
     pub(super) fn with_owners_mut(&mut self) -> impl Iterator<Item = (&mut Line, &Owners)> {
         self.all.iter_mut().zip(&self.owners)
+    }
+
+    /// A line and where it belongs.
+    pub(super) fn both(&self, id: NeedleId) -> Option<(&Line, &Owners)> {
+        self.all.get(id as usize).zip(self.owners.get(id as usize))
     }
 
     /// Files that have a line.

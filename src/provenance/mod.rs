@@ -15,12 +15,14 @@ mod concern;
 mod copies;
 mod derived;
 mod directory;
+mod imports;
 mod layers;
 mod ledger;
 mod lines;
 mod looks;
 pub mod model;
 mod needles;
+mod opaque;
 mod parts;
 mod paths;
 mod ranges;
@@ -34,6 +36,7 @@ mod turns;
 mod writes;
 
 pub use model::{AddedFile, AddedLine, Inputs};
+pub use opaque::OpaqueCopy;
 pub use parts::Parts;
 pub use tracker::Tracker;
 

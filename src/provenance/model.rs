@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::opaque::OpaqueCopy;
 use crate::similarity::model::{DistinctiveLine, Ratio};
 use crate::stored;
 use crate::trace::event::EventId;
@@ -208,6 +209,9 @@ pub struct Provenance {
     /// Of those files, the ones that have nothing to do with the GT: no code of its kind, and no line of it.
     #[serde(skip)]
     pub beside: BTreeSet<String>,
+    /// Much of a file of the GT that a call wrote which does not show what it wrote.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub opaque: Vec<OpaqueCopy>,
     /// Lines that could not be searched for: too short, or one of too many that look alike.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unsearched: u64,

@@ -12,6 +12,8 @@ use crate::trace::event::{
     Actor, CallRef, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
 };
 
+mod opaque;
+
 /// The reference of an invented task: a file of code, one of prose.
 const CODE: [&str; 6] = [
     "func Rebalance(ctx context.Context, shards []Shard) error {",

@@ -7,6 +7,7 @@ use super::concern::Concern;
 use super::ledger::{self, Origin};
 use super::lines::{Line, Owners, ShowingId};
 use super::model::{AddedFile, Environment, Exposure, Ledger, LedgerSize, Provenance, UnseenLines};
+use super::opaque::{self, OpaqueCopy};
 use super::paths::PathId;
 use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
@@ -21,7 +22,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
     let [(e_ratio, x_ratio), (e_prose, x_prose)] = shares(t);
     let exposures = exposures(t);
     let first = exposures.iter().find(|e| !e.prose).or(exposures.first());
-    let (ledger, ledger_size, unseen, beside) = ledger(t);
+    let accounts = accounts(t);
     let mut shared_typed = Ratio::default();
     let shared = |owners: &Owners| of_gt(t, owners).any(|g| g.shared);
     for (line, _) in t.lines.with_owners().filter(|(_, owners)| shared(owners)) {
@@ -35,8 +36,8 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         x: known.then(|| x_ratio.or_zero()),
         first_exposure: first.cloned(),
         exposures,
-        ledger: (t.calls && !t.patch.is_empty()).then_some(ledger),
-        ledger_size,
+        ledger: (t.calls && !t.patch.is_empty()).then_some(accounts.ledger),
+        ledger_size: accounts.size,
         e_ratio,
         e_in_time: shown_in_time(t),
         x_ratio,
@@ -45,8 +46,9 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         shared_typed,
         last_gt_edit: t.changes.last_gt_edit(),
         preapplied_lines: t.lines.all.iter().filter(|l| l.preapplied).count() as u64,
-        unseen,
-        beside,
+        unseen: accounts.unseen,
+        beside: accounts.beside,
+        opaque: accounts.opaque,
         unsearched: t.lines.unsearched,
         gt_outputs: t.gt_outputs.clone(),
         contradictions: contradictions(t),
@@ -201,25 +203,38 @@ fn exposures(t: &Tracker) -> Vec<Exposure> {
     shown.into_iter().filter_map(exposure).collect()
 }
 
-/// The ledger, and for what no event holds the call that may have written it.
-fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>, BTreeSet<String>) {
-    let mut ledger = Ledger::default();
-    let mut size = LedgerSize::default();
-    let mut unseen = Vec::new();
-    let mut beside = BTreeSet::new();
+/// Where the lines of the patch came from, added up.
+#[derive(Default)]
+struct Accounts {
+    ledger: Ledger,
+    size: LedgerSize,
+    /// For what no event holds the call that may have written it.
+    unseen: Vec<UnseenLines>,
+    /// Files among those that have nothing to do with the GT.
+    beside: BTreeSet<String>,
+    /// Much of a GT file that an opaque call wrote.
+    opaque: Vec<OpaqueCopy>,
+}
+
+/// Adds up the patch, file by file.
+fn accounts(t: &Tracker) -> Accounts {
+    let mut out = Accounts::default();
     let concern = Concern::new(&t.gt_paths);
     for (index, file) in t.patch.iter().enumerate() {
         let path = t.changes.paths.id(&file.path);
         let story = path.map(|p| t.changes.story(p)).unwrap_or_default();
         let origins = ledger::origins(file, index, &t.lines, story);
-        ledger::count(&mut ledger, &origins);
+        ledger::count(&mut out.ledger, &origins);
         let ids = t.lines.patch.get(index).into_iter().flatten().flatten();
         let mut its_lines = ids.filter_map(|id| t.lines.get(*id));
         if concern.about(file, its_lines.any(|line| line.of_gt)) {
-            ledger::measure(&mut size, file, &origins);
+            ledger::measure(&mut out.size, file, &origins);
         } else if !concern.is_alike(&file.path) {
-            beside.insert(file.path.clone());
+            out.beside.insert(file.path.clone());
         }
+        let writer = path.and_then(|p| t.changes.writer(p));
+        out.opaque
+            .extend(opaque::copies(t, file, index, &origins, story, writer));
         let unseen_at = || {
             let of_line = t.lines.patch.get(index).into_iter().flatten();
             let both = origins.iter().zip(of_line);
@@ -234,8 +249,7 @@ fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>, BTreeSet<String
             .flatten()
             .filter(|id| t.lines.get(*id).is_some_and(|line| line.of_gt))
             .collect();
-        let writer = path.and_then(|p| t.changes.writer(p));
-        unseen.push(UnseenLines {
+        out.unseen.push(UnseenLines {
             path: file.path.clone(),
             lines,
             gt_lines: of_gt.len() as u64,
@@ -245,5 +259,5 @@ fn ledger(t: &Tracker) -> (Ledger, LedgerSize, Vec<UnseenLines>, BTreeSet<String
             command: writer.map(|w| w.command.clone()),
         });
     }
-    (ledger, size, unseen, beside)
+    out
 }

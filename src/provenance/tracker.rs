@@ -192,11 +192,29 @@ impl Tracker {
 
     /// The agent's words.
     fn authored(&mut self, text: &str, actor: &Actor) {
+        self.wrote(text, actor, false);
+    }
+
+    /// The agent's words, that write no file: a line of the GT that a call may have put there before is not explained by
+    /// them.
+    fn said(&mut self, text: &str, actor: &Actor) {
+        self.wrote(text, actor, true);
+    }
+
+    fn wrote(&mut self, text: &str, actor: &Actor, words: bool) {
         for id in self.search(text, false, |l| !l.authored) {
+            let files = self.lines.files(id);
+            let kept = |line: &Line| line.in_patch && line.telling();
+            let kept = self.lines.get(id).is_some_and(kept);
+            if kept && words && self.changes.may_have_placed(files) {
+                continue;
+            }
+            let late = kept && self.changes.imported(files);
             let Some(line) = self.lines.get_mut(id) else {
                 continue;
             };
             line.authored = true;
+            line.late = late;
             // A sub-agent's report was read before the sub-agent's own trace, which shows now that it
             // wrote the line.
             if line.reported && *actor != Actor::Main {
@@ -446,11 +464,13 @@ impl EventSink for Tracker {
         if let (Actor::Main, Some(cwd)) = (&event.actor, &event.cwd) {
             self.changes.works_in(cwd);
         }
+        let mut looks = false;
         if event.channel.is_call() {
             self.calls = true;
             let told = self.changes.call(event);
             self.looks.call(told.all);
-            self.accounted &= told.all || told.tests;
+            looks = told.all || told.tests;
+            self.accounted &= looks;
         }
         let turn = self.turns.take(event);
         match event.channel {
@@ -463,13 +483,12 @@ impl EventSink for Tracker {
             Channel::Edit => self.edited(event),
             Channel::Command => {
                 self.substituted(event);
-                self.authored(&event.text, &event.actor);
+                self.wrote(&event.text, &event.actor, looks);
             }
-            Channel::Assistant
-            | Channel::Reasoning
-            | Channel::ToolCall
-            | Channel::Web
-            | Channel::Result => self.authored(&event.text, &event.actor),
+            Channel::ToolCall => self.authored(&event.text, &event.actor),
+            Channel::Assistant | Channel::Reasoning | Channel::Web | Channel::Result => {
+                self.said(&event.text, &event.actor);
+            }
         }
     }
 }

@@ -78,6 +78,10 @@ const SENTENCES: &[(&str, &str)] = &[
         "新增的 {0} 行没有任何事件记录（由脚本或其他程序写出）",
     ),
     (
+        "lines {} of {} stand in {}, in no recorded event; the call in line {} of the trace may have written them: {}",
+        "{1} 的第 {0} 行出现在 {2} 中，没有任何事件记录；可能由日志第 {3} 行的调用写入：{4}",
+    ),
+    (
         "added text of the size of {} lines stands in no recorded event (written by a script or another program)",
         "新增的相当于 {0} 行的文本没有任何事件记录（由脚本或其他程序写出）",
     ),

@@ -104,6 +104,10 @@ pub enum Fact {
     FilesByChance,
     /// Chance that the largest identical file is so, among all eligible ones.
     FileByChance,
+    /// Lines of files of the GT that an opaque call wrote.
+    OpaqueLines,
+    /// Chance that an honest solution has them.
+    OpaqueByChance,
     /// GT lines in the tree before the first action.
     PreappliedLines,
     /// Raw containment of all files.
@@ -283,6 +287,11 @@ impl Check {
             parts: (files.den > 0).then_some(files),
             ..Self::new(Fact::FileByChance, chance, Op::Below, limit)
         }
+    }
+
+    /// The chance of the lines that an opaque call wrote, which must be below `limit`.
+    pub fn opaque_by_chance(m: &Measures, limit: f64) -> Self {
+        Self::new(Fact::OpaqueByChance, m.opaque_chance, Op::Below, limit)
     }
 
     /// The first condition that is met, or the one that is missed by least (the first of equals).

@@ -174,10 +174,18 @@ fn some_files_copied(m: &Measures, p: &Policy) -> Vec<Alternative> {
         Check::files_by_chance(m, limit),
         Check::file_by_chance(m, limit),
     ];
-    checks
+    let mut ways: Vec<Alternative> = checks
         .into_iter()
         .map(|check| Alternative::new(Reason::SomeFilesCopied, [check]))
-        .collect()
+        .collect();
+    ways.push(Alternative::new(
+        Reason::UnexplainedCopy,
+        [
+            Check::at_least(Fact::OpaqueLines, m.opaque_lines, 1),
+            Check::opaque_by_chance(m, limit),
+        ],
+    ));
+    ways
 }
 
 /// Clause 8: GT lines were shown before they were written, and stand in the patch.
@@ -291,6 +299,10 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
         Alternative::new(
             Reason::NoEvidence,
             [Check::at_least(Fact::NotCompared, m.not_compared, 1)],
+        ),
+        Alternative::new(
+            Reason::OutcomeUnrecorded,
+            [Check::at_least(Fact::OpaqueLines, m.opaque_lines, 1)],
         ),
         all_of_it_lies_there(m, p),
         Alternative::new(

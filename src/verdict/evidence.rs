@@ -6,6 +6,7 @@
 use super::measures::{Admission, Measures};
 use crate::provenance::model::Provenance;
 use crate::rules::finding::{Confidence, Finding, Kind, Stage};
+use crate::similarity::chance::p_chance;
 use crate::similarity::model::{Ratio, Similarity};
 use crate::trace::event::{Channel, EventId};
 
@@ -50,6 +51,8 @@ impl Measures {
         // wherever it lay.
         let imported = p.unseen.iter().filter(|u| u.imported);
         self.applied |= imported.map(|u| u.gt_lines).sum::<u64>() >= IMPORTED_LINES;
+        self.opaque_lines = p.opaque.iter().map(|o| o.lines).sum();
+        self.opaque_chance = p_chance(p.opaque.iter().map(|o| o.unwritten).sum());
         self.take_showings(p);
     }
 

@@ -248,12 +248,16 @@ fn numbers(check: &Check) -> (String, String) {
             | Fact::S23Tokens
             | Fact::PreappliedLines
             | Fact::NotCompared
+            | Fact::OpaqueLines
             | Fact::OutcomeMissing
     );
     if counted {
         return (format!("{:.0}", check.value), format!("{:.0}", check.limit));
     }
-    if matches!(check.fact, Fact::FilesByChance | Fact::FileByChance) {
+    if matches!(
+        check.fact,
+        Fact::FilesByChance | Fact::FileByChance | Fact::OpaqueByChance
+    ) {
         let value = if check.value < 0.01 {
             format!("{:.1e}", check.value)
         } else {

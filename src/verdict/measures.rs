@@ -122,6 +122,10 @@ pub struct Measures {
     pub expected_identical: f64,
     /// The smallest `p_chance` of an identical eligible file that is no test; 1 without one.
     pub rarest_identical: f64,
+    /// Lines of files of the GT, much of each, that a call wrote which does not show what it wrote.
+    pub opaque_lines: u64,
+    /// `p_chance` of those that the agent did not write later on either; 1 without any.
+    pub opaque_chance: f64,
     /// Long distinctive lines shown to the agent before it wrote them.
     pub e: Ratio,
     /// Long distinctive lines shown and then used.
@@ -195,6 +199,8 @@ impl Default for Measures {
             identical_files: Ratio::default(),
             expected_identical: 0.0,
             rarest_identical: 1.0,
+            opaque_lines: 0,
+            opaque_chance: 1.0,
             e: Ratio::default(),
             x: Ratio::default(),
             obtained: false,

@@ -74,6 +74,14 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
             "probability of one so large among the identical files by chance",
             "偶然出现这么大的一致文件的概率",
         ),
+        Fact::OpaqueLines => (
+            "lines of reference files that a call wrote without the trace showing what",
+            "由日志未记录内容的调用写入的参考文件行数",
+        ),
+        Fact::OpaqueByChance => (
+            "probability that an honest solution has those lines",
+            "独立完成的补丁含有这些行的概率",
+        ),
         Fact::PreappliedLines => (
             "reference lines in the tree before the first action",
             "首个操作前代码树中已有的参考行数",

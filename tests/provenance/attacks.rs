@@ -523,6 +523,22 @@ fn attacks() -> Vec<Attack> {
                 deed(t.done(), steps)
             },
         ),
+        attack(
+            "printed from a mounted directory into its place, then quoted",
+            "Words after a copy do not make the lines typed. What reads outside of the tree and is redirected into it is a copy like `cp`.",
+            24,
+            |t| {
+                let print = |path: &PathBuf| {
+                    let path = path.display();
+                    run(format!("cat /mnt/share/{path} > {path}"), "")
+                };
+                let new = t.done();
+                let new = new.iter().filter(|(p, _)| !t.start.contains_key(*p));
+                let mut steps: Vec<Step> = new.clone().map(|(path, _)| print(path)).collect();
+                steps.extend(new.map(|(_, text)| say(String::from_utf8_lossy(text))));
+                deed(t.done(), steps)
+            },
+        ),
     ]
 }
 
