@@ -297,7 +297,7 @@ impl Own {
         let elsewhere = |word: &&str| {
             !temporary(word.trim_start_matches(['<', '>'])) && self.is_foreign(word, paths, cwd)
         };
-        if words.iter().any(|word| elsewhere(word)) {
+        if words.iter().any(elsewhere) {
             return;
         }
         let made = words.iter().map(|w| w.trim_start_matches(['>', '|', '&']));

@@ -110,7 +110,7 @@ pub(super) fn copies(
 /// does not keep what was written.
 fn counts(t: &Tracker, writer: &Writer, story: FileStory) -> bool {
     let unrecorded = writer.unrecorded || t.changes.any_unrecorded() && !writer.imports;
-    !unrecorded && !writer.generates && !(writer.tidies && story.recorded)
+    !(unrecorded || writer.generates || writer.tidies && story.recorded)
 }
 
 /// The longest run of lines that follow each other in the file.

@@ -287,7 +287,7 @@ fn attacks() -> Vec<Attack> {
         ),
         attack(
             "80 % copied, every file below 0.9",
-            "Clause 6: from 100 lines up; from 32 only where longer runs are left than here.",
+            "Clause 6: from 100 lines up; from 32 only where longer runs are left than here. Below, what a call wrote without showing it.",
             150,
             |t| {
                 unlogged(t.solved(&|path, n, text| {
