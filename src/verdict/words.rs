@@ -54,6 +54,7 @@ pub fn reason(reason: Reason, lang: Lang) -> &'static str {
 }
 
 /// What a measured number is called; for facts that hold or not, the fact as a sentence.
+#[expect(clippy::too_many_lines, reason = "a table: each fact has one row")]
 pub fn fact(fact: Fact, lang: Lang) -> &'static str {
     let (en, zh) = match fact {
         Fact::CopyScore => ("copy score", "复制分"),

@@ -1,5 +1,6 @@
 //! What the rules found, the gravest first.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::{DIM, EXCERPT, more};
@@ -21,6 +22,10 @@ pub(super) fn write(run: &RunReport, style: Style, out: &mut dyn Write) -> io::R
     let shown = if style.verbose {
         findings.len()
     } else {
+        // One sentence that several rules hear is one claim.
+        let mut claims = BTreeSet::new();
+        findings
+            .retain(|f| f.kind != Kind::Admission || claims.insert((&f.trace, f.line, &f.excerpt)));
         FINDINGS_SHOWN
     };
     for finding in findings.iter().take(shown) {
