@@ -170,13 +170,9 @@ fn part_of(text: &str, first: usize, last: usize) -> &str {
     let start = bytes.get(from..to).and_then(|b| memchr::memchr(b'\n', b));
     let start = match start {
         Some(n) if from > 0 && n < STRIDE => from + n + 1,
-        _ => (0..=from)
-            .rev()
-            .find(|at| text.is_char_boundary(*at))
-            .unwrap_or(0),
+        _ => text.floor_char_boundary(from),
     };
-    let end = (to..=bytes.len()).find(|at| text.is_char_boundary(*at));
-    text.get(start..end.unwrap_or(bytes.len()))
+    text.get(start..text.ceil_char_boundary(to))
         .unwrap_or_default()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::imports::{Own, Rewriter, only_rewrites};
+use super::imports::{Own, Rewriter, rewrites};
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
@@ -173,7 +173,7 @@ impl Changes {
             _ => Writes::default(),
         };
         if event.channel == Channel::Command {
-            writes.imports &= !self.own.covers(&event.text, &self.paths, cwd);
+            writes.imports = writes.imports && !self.own.covers(&event.text, &self.paths, cwd);
             writes.imports |= self.own.imports(&event.text, &self.paths, cwd);
         }
         let looks = match event.channel {
@@ -206,10 +206,11 @@ impl Changes {
     }
 
     fn wrote(&mut self, event: &Event, writes: Writes) {
+        let rewrites = rewrites(&event.text);
         let writer = Writer {
             imports: writes.imports,
-            tidies: only_rewrites(&event.text, Rewriter::Formatter),
-            generates: only_rewrites(&event.text, Rewriter::Generator),
+            tidies: rewrites == Some(Rewriter::Formatter),
+            generates: rewrites == Some(Rewriter::Generator),
             ..Writer::from(event)
         };
         for path in &writes.known {

@@ -11,7 +11,7 @@ use super::scope::is_program;
 use super::writes::{command_writes, interpreted, without_heredocs};
 
 /// Where programs keep files of the moment.
-const TEMPORARY: [&str; 3] = ["/tmp/", "/var/tmp/", "/private/tmp/"];
+pub(super) const TEMPORARY: [&str; 3] = ["/tmp/", "/var/tmp/", "/private/tmp/"];
 
 /// Programs that write what they read, beside redirections.
 const CARRIERS: [&str; 8] = ["tee", "sponge", "dd", "ed", "ex", "vim", "vi", "nvim"];
@@ -32,47 +32,50 @@ const OPENERS: [&str; 12] = [
     "fetch(",
 ];
 
-/// Formatters and generators.
+/// What a command does beside looking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rewriter {
+    /// It formats.
     Formatter,
+    /// It generates.
     Generator,
 }
 
-/// What a command does beside looking is done by such programs.
-pub(super) fn only_rewrites(command: &str, wanted: Rewriter) -> bool {
+/// What all programs of a command do that do not only look; `None` when they do several things, others, or none.
+pub(super) fn rewrites(command: &str) -> Option<Rewriter> {
     if command.contains("<<") || command.contains("$(") || command.contains('`') {
-        return false;
+        return None;
     }
-    let mut rewrites = false;
-    let all = segments(command).all(|segment| {
-        if reads_only(segment) {
-            return true;
-        }
-        let words: Vec<&str> = segment.split_whitespace().collect();
-        let runs = |program: &str| {
-            words
-                .iter()
-                .find(|w| !["npx", "poetry", "run", "uv", "uvx"].contains(w))
-                .is_some_and(|w| base_name(w) == program)
-                || words.starts_with(&["python", "-m"]) && words.get(2) == Some(&program)
-        };
-        let found = FORMATTERS.iter().any(|program| runs(program))
-            || (runs("go") || runs("cargo")) && words.contains(&"fmt");
-        let generates = ["protoc", "mockgen", "sqlc", "controller-gen", "buf"]
-            .iter()
-            .any(|p| runs(p))
-            || runs("go") && words.contains(&"generate")
-            || runs("make") && words.iter().any(|w| w.contains("gen"));
-        let this = match wanted {
-            Rewriter::Formatter => found,
-            Rewriter::Generator => generates,
-        } && !segment.contains('>');
-        rewrites |= this;
-        this
-    });
-    all && rewrites
+    let acting = segments(command).filter(|segment| !reads_only(segment));
+    let mut all = acting.map(rewriter);
+    let first = all.next()??;
+    all.all(|other| other == Some(first)).then_some(first)
 }
+
+fn rewriter(segment: &str) -> Option<Rewriter> {
+    let words: Vec<&str> = segment.split_whitespace().collect();
+    let program = words
+        .iter()
+        .find(|w| !["npx", "poetry", "run", "uv", "uvx"].contains(w));
+    let runs = |name: &str| {
+        program.is_some_and(|w| base_name(w) == name)
+            || words.starts_with(&["python", "-m"]) && words.get(2) == Some(&name)
+    };
+    let formats = FORMATTERS.iter().any(|name| runs(name))
+        || (runs("go") || runs("cargo")) && words.contains(&"fmt");
+    let generates = GENERATORS.iter().any(|name| runs(name))
+        || runs("go") && words.contains(&"generate")
+        || runs("make") && words.iter().any(|w| w.contains("gen"));
+    match (formats, generates) {
+        _ if segment.contains('>') => None,
+        (_, true) => Some(Rewriter::Generator),
+        (true, _) => Some(Rewriter::Formatter),
+        _ => None,
+    }
+}
+
+/// Programs that only generate.
+const GENERATORS: [&str; 5] = ["protoc", "mockgen", "sqlc", "controller-gen", "buf"];
 
 /// Programs that only format.
 const FORMATTERS: [&str; 11] = [
@@ -110,12 +113,18 @@ impl Own {
     pub(super) fn imports(&mut self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
         let skeleton = without_heredocs(command);
         let mut imports = false;
+        // The same for all parts: what is made on the way only takes away from it, and once is enough.
+        let mut script_reads = None;
         for pipeline in skeleton.split(['\n', ';', '&']) {
             let words: Vec<&str> = pipeline
                 .split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '(' | ')' | '`'))
                 .filter(|w| !w.is_empty())
                 .collect();
-            imports |= self.brings(pipeline, &words, command, paths, cwd);
+            imports |= self
+                .brings(pipeline, &words, paths, cwd)
+                .unwrap_or_else(|| {
+                    *script_reads.get_or_insert_with(|| self.reads_foreign(command, paths, cwd))
+                });
             self.learn(pipeline, &words, paths, cwd);
         }
         imports
@@ -136,43 +145,40 @@ impl Own {
             && !words().any(|word| word.contains(':'))
     }
 
+    /// Whether a pipeline brings something in; `None` when a script decides.
     fn brings(
-        &mut self,
+        &self,
         pipeline: &str,
         words: &[&str],
-        command: &str,
         paths: &Paths,
         cwd: Option<&str>,
-    ) -> bool {
+    ) -> Option<bool> {
         let has = |name: &str| words.iter().any(|w| base_name(w) == name);
+        let names_foreign = || words.iter().any(|word| self.is_foreign(word, paths, cwd));
         if let Some(at) = words.iter().position(|w| base_name(w) == "git")
             && let Some(brings) = self.git_brings(words.get(at + 1..).unwrap_or_default())
         {
-            return match brings {
+            return Some(match brings {
                 Git::Yes => true,
                 Git::No => false,
-                Git::Patch => self.names_foreign(words, paths, cwd),
-            };
+                Git::Patch => names_foreign(),
+            });
         }
         if has("patch") {
-            return self.names_foreign(words, paths, cwd);
+            return Some(names_foreign());
         }
-        let writes = || !command_writes(pipeline, paths, cwd).known.is_empty();
         if interpreted(words) {
-            return self.reads_foreign(command, paths, cwd);
+            return None;
         }
         let says = words
             .first()
             .is_some_and(|w| ["echo", "printf"].contains(&base_name(w)));
         let carries = pipeline.contains('>') || CARRIERS.iter().any(|name| has(name));
-        carries && !says && self.names_foreign(words, paths, cwd) && writes()
+        let writes = || !command_writes(pipeline, paths, cwd).known.is_empty();
+        Some(carries && !says && names_foreign() && writes())
     }
 
-    /// A word is an address, or a file outside of the tree that is not the agent's.
-    fn names_foreign(&self, words: &[&str], paths: &Paths, cwd: Option<&str>) -> bool {
-        words.iter().any(|word| self.is_foreign(word, paths, cwd))
-    }
-
+    /// The word is an address, or a file outside of the tree that is not the agent's.
     fn is_foreign(&self, word: &str, paths: &Paths, cwd: Option<&str>) -> bool {
         if word.contains('>') {
             return false;

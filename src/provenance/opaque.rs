@@ -79,6 +79,10 @@ pub(super) fn copies(
         }
     }
     let copy = |(gt, (lines, unwritten)): (usize, (BTreeSet<u32>, BTreeSet<u32>))| {
+        let gt_path = t.gt_paths.get(gt)?;
+        if lines.len() < MIN_LINES || is_test(gt_path) || is_prose(gt_path) {
+            return None;
+        }
         let mut whole: Vec<u32> = t
             .gt_lines
             .iter()
@@ -87,11 +91,9 @@ pub(super) fn copies(
             .collect();
         whole.sort_unstable();
         whole.dedup();
-        let gt_path = t.gt_paths.get(gt)?;
         let much =
             lines.len() * 100 >= whole.len() * MIN_SHARE || longest(&lines, &whole) >= MIN_LINES;
-        let counts = lines.len() >= MIN_LINES && much && !is_test(gt_path) && !is_prose(gt_path);
-        counts.then(|| OpaqueCopy {
+        much.then(|| OpaqueCopy {
             path: file.path.clone(),
             gt_path: gt_path.clone(),
             lines: lines.len() as u64,

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::copies::{COPIERS, copied};
 use super::directory::Directory;
+use super::imports::TEMPORARY;
 use super::paths::{PathId, Paths, Place, base_name};
 use super::reads::{is_shelf, only_checks, prints, restores_others, segments, takes_back};
 
@@ -217,10 +218,7 @@ fn flows_into(command: &str, start: usize) -> &str {
 fn applies_foreign(words: &[&str], paths: &Paths, cwd: Option<&str>) -> bool {
     let has = |name: &str| words.iter().any(|word| base_name(word) == name);
     let applies = has("git") && (has("apply") || has("am")) || has("patch");
-    let own = |word: &str| {
-        let dirs = ["/tmp/", "/var/tmp/", "/private/tmp/"];
-        dirs.iter().any(|dir| word.starts_with(dir))
-    };
+    let own = |word: &str| TEMPORARY.iter().any(|dir| word.starts_with(dir));
     let foreign = |word: &str| {
         let path = word.starts_with(['/', '~']);
         path && !own(word) && paths.place(word, cwd) == Place::Outside

@@ -32,21 +32,28 @@ impl Evaluator {
             return;
         }
         let start = self.out.len();
-        let mut first_round = 0;
-        for (round, value) in values.into_iter().enumerate() {
+        let mut first = None;
+        for value in values {
             if !self.charge(STEP_COST) {
                 return;
             }
             self.scope.variables.set(name, vec![value]);
-            let before = self.out.len();
-            self.script(body, context);
-            // A body that does not use the variable is noted once.
-            let added = self.out.get(before..).unwrap_or_default();
-            if round == 0 {
-                first_round = added.len();
-            } else if self.out.get(start..start + first_round) == Some(added) {
+            self.round(body, context, start, &mut first);
+        }
+    }
+
+    /// One round of a loop whose first one, of so many calls, was noted from `start` on. A body that does not use the
+    /// variable is noted once.
+    fn round(&mut self, body: &Script, context: &Context, start: usize, first: &mut Option<usize>) {
+        let before = self.out.len();
+        self.script(body, context);
+        let added = self.out.get(before..).unwrap_or_default();
+        match *first {
+            None => *first = Some(added.len()),
+            Some(length) if self.out.get(start..start + length) == Some(added) => {
                 self.out.truncate(before);
             }
+            Some(_) => {}
         }
     }
 
@@ -57,21 +64,14 @@ impl Evaluator {
         let (first, goes_on, step) = (parts.next(), parts.next(), parts.next());
         let mut known = first.is_none_or(|first| self.compute(first).is_some());
         let start = self.out.len();
-        let (mut rounds, mut first_round) = (0, 0);
+        let (mut rounds, mut first_round) = (0, None);
         while known && rounds < MAX_LOOP_ROUNDS && self.charge(STEP_COST) {
             match goes_on.and_then(|goes_on| self.compute(goes_on)) {
                 Some(0) => return,
                 Some(_) => {}
                 None => break,
             }
-            let before = self.out.len();
-            self.script(body, context);
-            let added = self.out.get(before..).unwrap_or_default();
-            if rounds == 0 {
-                first_round = added.len();
-            } else if self.out.get(start..start + first_round) == Some(added) {
-                self.out.truncate(before);
-            }
+            self.round(body, context, start, &mut first_round);
             rounds += 1;
             known = step.is_some_and(|step| self.compute(step).is_some());
         }

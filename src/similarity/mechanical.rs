@@ -103,12 +103,16 @@ pub(super) struct Mechanical<'a> {
 impl<'a> Mechanical<'a> {
     /// The pieces of a line as numbers.
     fn read(&mut self, code: &'a str) -> Vec<u32> {
+        self.numbers(pieces(code))
+    }
+
+    fn numbers(&mut self, pieces: Vec<&'a str>) -> Vec<u32> {
         let words = &mut self.words;
         let number = |piece: &'a str| {
             let fresh = words.len() as u32;
             *words.entry(piece).or_insert(fresh)
         };
-        pieces(code).into_iter().map(number).collect()
+        pieces.into_iter().map(number).collect()
     }
 
     /// The change blocks of a hunk. `number` is that of an added line that is not known yet.
@@ -146,13 +150,7 @@ impl<'a> Mechanical<'a> {
 
     /// The pieces of removed lines, one after the other, without what a formatter adds and takes.
     fn layout(&mut self, lines: &[&'a PreparedLine<'_>]) -> Vec<u32> {
-        let kept = without_layout(lines.iter().map(|line| &*line.code));
-        let words = &mut self.words;
-        let number = |piece: &'a str| {
-            let fresh = words.len() as u32;
-            *words.entry(piece).or_insert(fresh)
-        };
-        kept.into_iter().map(number).collect()
+        self.numbers(without_layout(lines.iter().map(|line| &*line.code)))
     }
 
     /// All of the code stands there in one piece.

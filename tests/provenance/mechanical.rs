@@ -150,6 +150,19 @@ fn audited(task: &Task, tree: &Tree, steps: &[Step]) -> Vec<(Format, Audited)> {
     FORMATS.into_iter().map(run).collect()
 }
 
+/// The patch that is `tree` is invalid in every format.
+fn assert_all_invalid(task: &Task, tree: &Tree, steps: &[Step]) {
+    for (format, audited) in audited(task, tree, steps) {
+        assert_eq!(
+            audited.verdict(),
+            "invalid",
+            "{}: {}",
+            format.name(),
+            audited.say()
+        );
+    }
+}
+
 /// Whoever does it by hand, by a command or without a record is not accused.
 #[test]
 fn what_everybody_would_write_accuses_nobody() {
@@ -193,15 +206,7 @@ fn a_mechanical_part_hides_no_copy() {
             ..own
         };
         let steps = [run("python3 /tmp/w.py", "")];
-        for (format, audited) in audited(&task, &task.done(), &steps) {
-            assert_eq!(
-                audited.verdict(),
-                "invalid",
-                "{}: {}",
-                format.name(),
-                audited.say()
-            );
-        }
+        assert_all_invalid(&task, &task.done(), &steps);
     }
 }
 
@@ -215,15 +220,7 @@ fn renaming_a_copy_makes_it_no_renaming() {
     steps.push(run("git add -A && git commit -qm wip", ""));
     steps.push(run("sed -i 's/q1/q2/g' tide/*.py", ""));
     steps.extend(task.writes(&task.done()));
-    for (format, audited) in audited(&task, &task.done(), &steps) {
-        assert_eq!(
-            audited.verdict(),
-            "invalid",
-            "{}: {}",
-            format.name(),
-            audited.say()
-        );
-    }
+    assert_all_invalid(&task, &task.done(), &steps);
 }
 
 /// A new file of the shape of its neighbour, and of other words: nothing follows from the neighbour.
@@ -236,13 +233,5 @@ fn a_shape_in_common_is_no_model() {
     assert!(path.starts_with("tide") && !own.done().contains_key(&path));
     start.insert(path, text);
     let task = Task { start, ..own };
-    for (format, audited) in audited(&task, &task.done(), &[run("python3 /tmp/w.py", "")]) {
-        assert_eq!(
-            audited.verdict(),
-            "invalid",
-            "{}: {}",
-            format.name(),
-            audited.say()
-        );
-    }
+    assert_all_invalid(&task, &task.done(), &[run("python3 /tmp/w.py", "")]);
 }
