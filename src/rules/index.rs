@@ -3,12 +3,12 @@
 //! Three neighbouring bytes, each as one of 64 classes, make one of 262,144 windows; the classes keep letters,
 //! digits and the commonest signs apart and ignore the case of letters. Each anchor is known by its rarest
 //! window. A text is read once with a table of one bit a window, 32 KiB, of which a text touches little; only
-//! where the bit is set are the anchors of that window looked up and compared. No automaton over a thousand
-//! anchors is as small, and there is nothing to build.
+//! where the bit is set, and the bytes beside the window can be those of an anchor, are the anchors of that window
+//! compared. No automaton over thousands of anchors is as small, and there is next to nothing to build.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
-
-use foldhash::HashMap;
 
 use super::pattern::anchors::MIN_ANCHOR;
 use super::pattern::{ALWAYS, Pattern, PatternKind};
@@ -40,15 +40,26 @@ static CLASSES: LazyLock<[u8; 256]> = LazyLock::new(|| {
     })
 });
 
-/// An anchor, with the place of its rarest window.
+/// An anchor in the tables of an [`Index`].
 #[derive(Debug)]
 struct Anchor {
-    /// Lower case.
-    text: Box<[u8]>,
+    /// Where it stands among [`Index::texts`].
+    text: Range<u32>,
     /// Bytes before the window.
-    before: usize,
-    /// Slots of the patterns that have it.
-    slots: Vec<u32>,
+    before: u8,
+    /// Where its patterns stand among [`Index::slots`].
+    slots: Range<u32>,
+}
+
+/// The anchors of one window.
+#[derive(Debug)]
+struct Group {
+    /// The number of the first of them; they end where those of the next group start.
+    first: u32,
+    /// One bit for each class of the byte before the window with which an anchor can match.
+    before: u64,
+    /// The same for the byte behind it.
+    behind: u64,
 }
 
 /// The anchors of many patterns.
@@ -56,15 +67,30 @@ struct Anchor {
 pub struct Index {
     /// Whether a window belongs to an anchor; `None` without anchors.
     known: Option<Box<Bits>>,
-    /// The anchors of the windows that have some.
-    anchors: HashMap<u32, Vec<Anchor>>,
+    /// For each word of `known` the number of groups before it.
+    ranks: Vec<u32>,
+    /// The groups in the order of their windows, and one more where the last one ends.
+    groups: Vec<Group>,
+    anchors: Vec<Anchor>,
+    /// The texts of all anchors, lower case.
+    texts: String,
+    slots: Vec<u32>,
     next: u32,
+}
+
+/// An anchor on its way into the tables. The order is that of the tables.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    window: u32,
+    text: Cow<'static, str>,
+    slot: u32,
+    before: u8,
 }
 
 /// Collects anchors for an [`Index`].
 #[derive(Debug, Default)]
 pub struct Builder {
-    anchors: std::collections::BTreeMap<String, Vec<u32>>,
+    entries: Vec<Entry>,
     next: u32,
 }
 
@@ -72,7 +98,7 @@ impl Builder {
     /// Slots are given out from `first` on, so that two indexes can share one set of [`Marks`].
     pub fn starting_at(first: u32) -> Self {
         Self {
-            anchors: std::collections::BTreeMap::new(),
+            entries: Vec::new(),
             next: first,
         }
     }
@@ -91,36 +117,39 @@ impl Builder {
             let Some(anchors) = regexp.anchors() else {
                 continue;
             };
-            for anchor in anchors {
-                self.anchors
-                    .entry(anchor.clone())
-                    .or_default()
-                    .push(self.next);
-            }
-            pattern.slot = self.next;
+            let slot = self.next;
+            self.entries.extend(anchors.iter().filter_map(|anchor| {
+                let (before, window) = rarest(anchor.as_bytes())?;
+                Some(Entry {
+                    window,
+                    text: anchor.clone(),
+                    slot,
+                    before,
+                })
+            }));
+            pattern.slot = slot;
             self.next += 1;
         }
     }
 
-    /// Builds the table.
-    pub fn build(self) -> Index {
+    /// Builds the tables.
+    pub fn build(mut self) -> Index {
+        self.entries.sort_unstable();
         let mut index = Index {
             next: self.next,
             ..Index::default()
         };
-        for (text, slots) in self.anchors {
-            let Some((before, window)) = rarest(text.as_bytes()) else {
-                continue;
-            };
-            let anchor = Anchor {
-                text: text.into_bytes().into(),
-                before,
-                slots,
-            };
-            index.insert(window, anchor);
+        for group in self.entries.chunk_by(|a, b| a.window == b.window) {
+            index.push(group);
         }
+        index.finish();
         index
     }
+}
+
+/// The class of a byte.
+fn class(byte: u8) -> u32 {
+    u32::from(CLASSES.get(usize::from(byte)).copied().unwrap_or(0))
 }
 
 /// The window behind the next byte.
@@ -129,9 +158,9 @@ fn slide(classes: &[u8; 256], window: u32, byte: u8) -> u32 {
     ((window << BITS) | u32::from(class)) % WINDOWS as u32
 }
 
-/// The rarest window of an anchor: the bytes before it, and the window.
-fn rarest(anchor: &[u8]) -> Option<(usize, u32)> {
-    let windows = anchor.windows(WINDOW).enumerate();
+/// The rarest window of an anchor: the number of bytes before it, and the window.
+fn rarest(anchor: &[u8]) -> Option<(u8, u32)> {
+    let windows = (0..=u8::MAX).zip(anchor.windows(WINDOW));
     let (before, bytes) = windows
         .min_by_key(|(_, bytes)| bytes.iter().map(|byte| frequency(*byte)).product::<u32>())?;
     Some((
@@ -156,15 +185,68 @@ fn frequency(byte: u8) -> u32 {
     }
 }
 
+/// The classes of the byte at a place of an anchor, as bits: all of them outside of it.
+fn beside(anchor: &[u8], at: Option<usize>) -> u64 {
+    let byte = at.and_then(|at| anchor.get(at));
+    byte.map_or(u64::MAX, |byte| 1 << class(*byte))
+}
+
+/// A place in a table. The tables of the rule files that are taken are far below the bound.
+fn place(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
 impl Index {
-    fn insert(&mut self, window: u32, anchor: Anchor) {
+    /// Adds the entries of one window, which is behind all earlier ones.
+    fn push(&mut self, entries: &[Entry]) {
+        let Some(window) = entries.first().map(|entry| entry.window) else {
+            return;
+        };
         let known = self
             .known
             .get_or_insert_with(|| Box::new([0; WINDOWS / 64]));
         if let Some(word) = known.get_mut(window as usize / 64) {
             *word |= 1 << (window % 64);
         }
-        self.anchors.entry(window).or_default().push(anchor);
+        let mut group = Group {
+            first: place(self.anchors.len()),
+            before: 0,
+            behind: 0,
+        };
+        for same in entries.chunk_by(|a, b| a.text == b.text) {
+            let Some(Entry { text, before, .. }) = same.first() else {
+                continue;
+            };
+            let at = usize::from(*before);
+            group.before |= beside(text.as_bytes(), at.checked_sub(1));
+            group.behind |= beside(text.as_bytes(), Some(at + WINDOW));
+            let (text_from, slots_from) = (place(self.texts.len()), place(self.slots.len()));
+            self.texts.push_str(text);
+            self.slots.extend(same.iter().map(|entry| entry.slot));
+            self.anchors.push(Anchor {
+                text: text_from..place(self.texts.len()),
+                before: *before,
+                slots: slots_from..place(self.slots.len()),
+            });
+        }
+        self.groups.push(group);
+    }
+
+    /// Closes the tables behind the last window.
+    fn finish(&mut self) {
+        self.groups.push(Group {
+            first: place(self.anchors.len()),
+            before: 0,
+            behind: 0,
+        });
+        let words = self.known.iter().flat_map(|known| known.iter());
+        self.ranks = words
+            .scan(0, |groups, word| {
+                let before = *groups;
+                *groups += word.count_ones();
+                Some(before)
+            })
+            .collect();
     }
 
     /// The first slot that is free behind this index.
@@ -183,22 +265,48 @@ impl Index {
         let mut window = 0;
         for (at, byte) in bytes.iter().enumerate() {
             window = slide(classes, window, *byte);
-            let word = known.get(window as usize / 64).copied();
+            let word = known.get(window as usize / 64).copied().unwrap_or(0);
             // Before the window is full it holds zeros, which no anchor is compared for in vain.
-            if word.unwrap_or(0) >> (window % 64) & 1 != 0 {
-                self.compare(window, bytes, at, marks);
+            if word >> (window % 64) & 1 != 0 {
+                self.compare(window, word, bytes, at, marks);
             }
         }
     }
 
-    /// Compares the anchors of the window that ends with the byte at `at`.
+    /// Compares the anchors of the window that ends with the byte at `at`, unless the bytes beside it belong to
+    /// none of them.
+    fn compare(&self, window: u32, word: u64, bytes: &[u8], at: usize, marks: &mut Marks) {
+        let below = word & ((1 << (window % 64)) - 1);
+        let rank = self.ranks.get(window as usize / 64).copied().unwrap_or(0) + below.count_ones();
+        let Some([group, next]) = self
+            .groups
+            .get(rank as usize..)
+            .and_then(|g| g.first_chunk())
+        else {
+            return;
+        };
+        // At the ends of the text an anchor that needs more bytes fails when it is compared.
+        let fits = |mask: u64, at: Option<usize>| {
+            let byte = at.and_then(|at| bytes.get(at));
+            byte.is_none_or(|byte| mask >> class(*byte) & 1 != 0)
+        };
+        if fits(group.behind, Some(at + 1)) && fits(group.before, at.checked_sub(WINDOW)) {
+            let anchors = self.anchors.get(group.first as usize..next.first as usize);
+            self.compare_all(anchors.unwrap_or_default(), bytes, at, marks);
+        }
+    }
+
     #[inline(never)]
-    fn compare(&self, window: u32, bytes: &[u8], at: usize, marks: &mut Marks) {
-        for anchor in self.anchors.get(&window).into_iter().flatten() {
-            let start = (at + 1).checked_sub(WINDOW + anchor.before);
-            let here = start.and_then(|start| bytes.get(start..)?.get(..anchor.text.len()));
-            if here.is_some_and(|here| here.eq_ignore_ascii_case(&anchor.text)) {
-                for slot in &anchor.slots {
+    fn compare_all(&self, anchors: &[Anchor], bytes: &[u8], at: usize, marks: &mut Marks) {
+        for anchor in anchors {
+            let text = self.texts.as_bytes();
+            let text = text.get(anchor.text.start as usize..anchor.text.end as usize);
+            let text = text.unwrap_or_default();
+            let start = (at + 1).checked_sub(WINDOW + usize::from(anchor.before));
+            let here = start.and_then(|start| bytes.get(start..)?.get(..text.len()));
+            if here.is_some_and(|here| here.eq_ignore_ascii_case(text)) {
+                let slots = anchor.slots.start as usize..anchor.slots.end as usize;
+                for slot in self.slots.get(slots).unwrap_or_default() {
                     marks.mark(*slot);
                 }
             }

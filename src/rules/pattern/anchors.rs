@@ -13,6 +13,8 @@
 //! Anchors are lower case. The index ignores the case of ASCII letters, and texts with other
 //! capital letters are lowered before (see [`super::super::text::lowered`]).
 
+use std::borrow::Cow;
+
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::rules::text::slice;
@@ -33,19 +35,19 @@ const MAX_LITERAL: usize = 12;
 const MAX_CLASS: u32 = 10;
 
 /// The set of literals of which every match contains one; `None` if there is no useful set.
-pub fn anchors(hir: &Hir) -> Option<Vec<String>> {
+pub fn anchors(hir: &Hir) -> Option<Vec<Cow<'static, str>>> {
     let found = walk(hir);
     let best = better(found.exact, found.best)?;
-    let mut set: Vec<String> = best
+    let mut set: Vec<Cow<'static, str>> = best
         .into_iter()
         .map(|literal| {
             let text = String::from_utf8_lossy(&literal).to_lowercase();
-            slice(&text, 0..MAX_LITERAL).to_owned()
+            Cow::Owned(slice(&text, 0..MAX_LITERAL).to_owned())
         })
         .collect();
     set.sort_unstable();
     set.dedup();
-    let useful = |s: &String| s.len() >= MIN_ANCHOR && !s.contains('\u{fffd}');
+    let useful = |s: &Cow<str>| s.len() >= MIN_ANCHOR && !s.contains('\u{fffd}');
     (!set.is_empty() && set.iter().all(useful)).then_some(set)
 }
 
@@ -210,7 +212,7 @@ fn better(a: Option<Set>, b: Option<Set>) -> Option<Set> {
 mod tests {
     use super::*;
 
-    fn of(pattern: &str) -> Option<Vec<String>> {
+    fn of(pattern: &str) -> Option<Vec<Cow<'static, str>>> {
         let hir = regex_syntax::ParserBuilder::new()
             .unicode(!pattern.is_ascii())
             .utf8(false)
@@ -238,7 +240,7 @@ mod tests {
             let got = of(pattern);
             let got: Option<Vec<&str>> = got
                 .as_ref()
-                .map(|set| set.iter().map(String::as_str).collect());
+                .map(|set| set.iter().map(AsRef::as_ref).collect());
             assert_eq!(got, expected, "{pattern}");
         }
     }
@@ -255,7 +257,7 @@ mod tests {
             {
                 let hit = String::from_utf8_lossy(hit.as_bytes()).into_owned();
                 proptest::prop_assert!(
-                    set.iter().any(|anchor| hit.contains(anchor)),
+                    set.iter().any(|anchor| hit.contains(anchor.as_ref())),
                     "{pattern} matched {hit:?} without one of {set:?}"
                 );
             }

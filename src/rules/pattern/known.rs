@@ -10,6 +10,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::sync::LazyLock;
 
 /// The lines of the table.
@@ -17,13 +18,26 @@ static LINES: LazyLock<Vec<&str>> = LazyLock::new(|| include_str!("known.tsv").l
 
 /// The anchors of an expression that stands in the table (see
 /// [`Regexp::anchors`](super::regexp::Regexp::anchors)).
-pub(super) fn anchors(written: &str) -> Option<Option<Vec<String>>> {
+pub(super) fn anchors(written: &str) -> Option<Option<Vec<Cow<'static, str>>>> {
     let written = shown(written)?;
     let at = LINES
-        .binary_search_by(|line| expression(line).cmp(&written))
+        .binary_search_by(|line| compared(line, &written))
         .ok()?;
-    let anchors: Vec<String> = LINES.get(at)?.split('\t').skip(1).map(meant).collect();
+    let anchors: Vec<_> = LINES.get(at)?.split('\t').skip(1).map(meant).collect();
     Some((!anchors.is_empty()).then_some(anchors))
+}
+
+/// The expression of a line compared with another one. The end of the expression is not looked for, since nothing
+/// in it is below the tab behind it.
+fn compared(line: &str, written: &str) -> Ordering {
+    let (line, written) = (line.as_bytes(), written.as_bytes());
+    let start = line.get(..written.len()).unwrap_or(line);
+    start
+        .cmp(written)
+        .then_with(|| match line.get(written.len()) {
+            None | Some(b'\t') => Ordering::Equal,
+            Some(_) => Ordering::Greater,
+        })
 }
 
 /// White space that cannot stand in a field, and the symbols shown in its place.
@@ -49,7 +63,10 @@ fn shown(text: &str) -> Option<Cow<'_, str>> {
 }
 
 /// The text that stands in a field.
-fn meant(field: &str) -> String {
+fn meant(field: &'static str) -> Cow<'static, str> {
+    if field.is_ascii() || !field.contains(SYMBOLS.map(|(_, symbol)| symbol)) {
+        return Cow::Borrowed(field);
+    }
     let replaced = |c: char| {
         SYMBOLS
             .iter()
@@ -57,11 +74,6 @@ fn meant(field: &str) -> String {
             .map_or(c, |(b, _)| *b)
     };
     field.chars().map(replaced).collect()
-}
-
-/// The first field of a line.
-fn expression(line: &str) -> &str {
-    line.split('\t').next().unwrap_or_default()
 }
 
 #[cfg(test)]

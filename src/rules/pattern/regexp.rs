@@ -7,6 +7,7 @@
 //! automaton give up on non-ASCII text (measured: 90 times slower), and finds no boundary in
 //! `上游fix`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -31,7 +32,7 @@ pub struct Regexp {
     /// With the facts filled in.
     source: String,
     case_sensitive: bool,
-    anchors: Arc<OnceLock<Option<Vec<String>>>>,
+    anchors: Arc<OnceLock<Option<Vec<Cow<'static, str>>>>>,
     /// The looser form, which is asked first; `None` if the expression has no large bounds.
     loose: OnceLock<Option<meta::Regex>>,
     compiled: OnceLock<Option<meta::Regex>>,
@@ -107,7 +108,7 @@ impl Regexp {
     }
 
     /// Literals of which every match contains one, lower case; `None`: there are none.
-    pub fn anchors(&self) -> Option<&[String]> {
+    pub fn anchors(&self) -> Option<&[Cow<'static, str>]> {
         let find = || known::anchors(&self.written).unwrap_or_else(|| derived(&self.written));
         self.anchors.get_or_init(find).as_deref()
     }
@@ -185,7 +186,7 @@ impl Regexp {
 
 /// The anchors of an expression as written in a rule. A placeholder is a piece that is not known: anchors
 /// hold whatever the facts are.
-pub(super) fn derived(written: &str) -> Option<Vec<String>> {
+pub(super) fn derived(written: &str) -> Option<Vec<Cow<'static, str>>> {
     let opaque = template::opaque(written);
     let source = opaque.as_deref().unwrap_or(written);
     parse(source).ok().and_then(|hir| anchors(&hir))
