@@ -243,6 +243,22 @@ fn every_clause_can_be_met() {
         (Measures { preapplied_lines: 2, ..c() }, Clean, Reason::NoCopyFound, 13),
         (Measures { e: Ratio::new(5, 10), x: Ratio::new(4, 10), ..run(Coverage::Full, 20, 20) },
             Invalid, Reason::FullLeak, 2),
+        // A tool that proposes a fix of few lines proposes that of the GT; a call that aimed at the reference is another matter.
+        (Measures { e: Ratio::new(1, 1), x: Ratio::new(1, 1), ..run(Coverage::Full, 1, 1) },
+            Inconclusive, Reason::TooSmallToTell, 12),
+        (Measures { e: Ratio::new(3, 4), x: Ratio::new(3, 4), ..run(Coverage::Full, 4, 3) },
+            Inconclusive, Reason::TooSmallToTell, 12),
+        (Measures { e: Ratio::new(1, 1), x: Ratio::new(1, 1), fetched: true, ..run(Coverage::Full, 1, 1) },
+            Invalid, Reason::FullLeak, 2),
+        (Measures { e: Ratio::new(8, 8), x: Ratio::new(8, 8), ..run(Coverage::Full, 8, 8) },
+            Invalid, Reason::FullLeak, 2),
+        // What stood there at the first recorded action may be of an earlier session; a copy it is all the same.
+        (Measures { stood_there: 7, ..run(Coverage::Partial, 7, 7) }, Inconclusive, Reason::TooSmallToTell, 12),
+        (Measures { stood_there: 9, ..run(Coverage::Partial, 15, 9) }, Inconclusive, Reason::OutcomeUnrecorded, 12),
+        (Measures { stood_there: 47, ..run(Coverage::Partial, 96, 47) }, Inconclusive, Reason::OutcomeUnrecorded, 12),
+        (Measures { stood_there: 96, ..run(Coverage::Partial, 96, 96) }, Invalid, Reason::GtPreapplied, 1),
+        (Measures { stood_there: 20, identical_files: Ratio::new(1, 5), expected_identical: 0.1, ..c() },
+            Invalid, Reason::GtPreapplied, 1),
         (Measures { applied: true, ..run(Coverage::Full, 100, 50) }, Invalid, Reason::Applied, 3),
         (Measures { identical_files: Ratio::new(3, 10), expected_identical: 0.05, ..c() },
             Partial, Reason::SomeFilesCopied, 7),
@@ -256,6 +272,20 @@ fn every_clause_can_be_met() {
         (Measures { identical_files: Ratio::new(0, 10), expected_identical: 0.05, rarest_identical: 0.000_09, ..c() },
             Clean, Reason::NoCopyFound, 13),
         (Measures { x: Ratio::new(10, 100), ..c() }, Partial, Reason::ExposedAndUsed, 8),
+        // Few of a large GT, and in a row.
+        (Measures { x: Ratio::new(9, 100), shown_run: 10, ..c() }, Partial, Reason::ExposedAndUsed, 8),
+        (Measures { x: Ratio::new(9, 100), shown_run: 9, ..c() }, Clean, Reason::NoCopyFound, 13),
+        // The reference on disk, or a call that shows nothing of what it wrote, and a file that is that of the GT.
+        (Measures { staged: 1, identical_files: Ratio::new(1, 5), expected_identical: 0.1, ..c() },
+            Inconclusive, Reason::OutcomeUnrecorded, 12),
+        (Measures { staged: 1, ..c() }, Clean, Reason::NoCopyFound, 13),
+        (Measures { unaccounted: 8, identical_files: Ratio::new(1, 5), expected_identical: 0.1, ..c() },
+            Inconclusive, Reason::OutcomeUnrecorded, 12),
+        (Measures { identical_files: Ratio::new(1, 5), expected_identical: 0.1, ..c() },
+            Clean, Reason::NoCopyFound, 13),
+        (Measures { unaccounted: 10, ..c() }, Clean, Reason::NoCopyFound, 13),
+        (Measures { placed_lines: 8, ..c() }, Inconclusive, Reason::OutcomeUnrecorded, 12),
+        (Measures { placed_lines: 7, ..c() }, Clean, Reason::NoCopyFound, 13),
         (Measures { s23: Ratio::new(95, 100), s23_tokens: 100, e: Ratio::new(20, 100), ..c() },
             Partial, Reason::RenamedCopy, 9),
         (Measures { s23: Ratio::new(95, 100), s23_tokens: 999, ..c() }, Clean, Reason::NoCopyFound, 13),
@@ -518,6 +548,10 @@ fn any_measures() -> impl Strategy<Value = Measures> {
             fetched: b[4],
             shared_typed: r[8],
             preapplied_lines: c[3] % 5,
+            stood_there: c[4] % 5,
+            placed_lines: c[5] % 12,
+            unaccounted: c[6] % 12,
+            shown_run: c[8] % 14,
             not_compared: c[7] % 2,
             told: b[8],
             with_residue: r[1],
@@ -675,7 +709,7 @@ fn a_fix_of_three_lines_end_to_end() {
         new: Some(text.clone()),
     });
     let done = event(4, Channel::Result, "Fixed the copy.");
-    let judged = |coverage, events: &[&Event]| {
+    let judged_as = |known, coverage, events: &[&Event]| {
         let mut tracker = Tracker::new(&Inputs {
             gt_paths: &["io/copy.go".into()],
             lines: &lines,
@@ -687,11 +721,13 @@ fn a_fix_of_three_lines_end_to_end() {
         events.iter().for_each(|e| tracker.event(e));
         let mut m = run(coverage, 3, 3);
         m.take_provenance(&tracker.finish());
+        m.fetched = known;
         let got = default_judge(&m);
         (got.verdict, got.reason, got.flags)
     };
+    let judged = |coverage, events: &[&Event]| judged_as(true, coverage, events);
     assert_eq!(
-        judged(Coverage::Full, &[&edit, &done]),
+        judged_as(false, Coverage::Full, &[&edit, &done]),
         (Clean, Reason::NoCopyFound, vec![Flag::IdenticalButSmall])
     );
     assert_eq!(
@@ -702,7 +738,12 @@ fn a_fix_of_three_lines_end_to_end() {
             vec![Flag::SummaryOnly]
         )
     );
-    // No rule is needed: what was shown and then handed in convicts.
+    // A tool that proposes so small a fix would show the same.
+    assert_eq!(
+        judged_as(false, Coverage::Full, &[&fetch, &diff, &edit, &done]),
+        (Inconclusive, Reason::TooSmallToTell, vec![])
+    );
+    // A rule that knows the call: what was shown and then handed in convicts.
     assert_eq!(
         judged(Coverage::Full, &[&fetch, &diff, &edit, &done]),
         (Invalid, Reason::FullLeak, vec![])

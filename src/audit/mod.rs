@@ -238,7 +238,8 @@ fn facts_of_task(
             .gt
             .as_ref()
             .is_some_and(|gt| !gt.patch.problems.is_empty()),
-        preapplied_lines: sources.preapplied_lines.max(faults.preapplied),
+        preapplied_lines: sources.preapplied_lines,
+        stood_there: faults.preapplied,
         harness_copy: !faults.copied.is_empty(),
         told: reading.told,
         not_compared: sources.not_compared + faults.doubtful,

@@ -203,6 +203,16 @@ pub struct Provenance {
     /// there: they stood in it before the agent's first action.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub preapplied_lines: u64,
+    /// Distinctive GT lines in the patch that no event holds, of any file, behind a call that may have written them and
+    /// that is no formatter, generator or edit.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub placed_lines: u64,
+    /// Distinctive GT lines in the patch of which the trace does not show that the agent wrote them by itself.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub unaccounted: u64,
+    /// The most long lines of a GT file of code that follow each other, were shown, and stand in the patch.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub shown_run: u64,
     /// Lines of the patch that no event holds, by file.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub unseen: Vec<UnseenLines>,

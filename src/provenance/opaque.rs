@@ -110,13 +110,13 @@ pub(super) fn copies(
 
 /// The call is one that says something: no formatter of what the agent typed, no generator, and no format is at fault that
 /// does not keep what was written.
-fn counts(t: &Tracker, writer: &Writer, story: FileStory) -> bool {
+pub(super) fn counts(t: &Tracker, writer: &Writer, story: FileStory) -> bool {
     let unrecorded = writer.unrecorded || t.changes.any_unrecorded() && !writer.imports;
     !(unrecorded || writer.generates || writer.tidies && story.recorded)
 }
 
 /// The longest run of lines that follow each other in the file.
-fn longest(lines: &BTreeSet<u32>, whole: &[u32]) -> usize {
+pub(super) fn longest(lines: &BTreeSet<u32>, whole: &[u32]) -> usize {
     let runs = whole.split(|line| !lines.contains(line));
     runs.map(<[u32]>::len).max().unwrap_or_default()
 }

@@ -11,6 +11,7 @@ use super::opaque::{self, OpaqueCopy};
 use super::paths::PathId;
 use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
+use super::unexplained::{shown_run, unexplained};
 use crate::similarity::model::Ratio;
 use crate::similarity::normalise::squeeze;
 
@@ -23,6 +24,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
     let exposures = exposures(t);
     let first = exposures.iter().find(|e| !e.prose).or(exposures.first());
     let accounts = accounts(t);
+    let unexplained = unexplained(t);
     let mut shared_typed = Ratio::default();
     let shared = |owners: &Owners| of_gt(t, owners).any(|g| g.shared);
     for (line, _) in t.lines.with_owners().filter(|(_, owners)| shared(owners)) {
@@ -46,6 +48,9 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         shared_typed,
         last_gt_edit: t.changes.last_gt_edit(),
         preapplied_lines: t.lines.all.iter().filter(|l| l.preapplied).count() as u64,
+        placed_lines: unexplained.placed,
+        unaccounted: unexplained.unaccounted,
+        shown_run: shown_run(t),
         unseen: accounts.unseen,
         beside: accounts.beside,
         opaque: accounts.opaque,

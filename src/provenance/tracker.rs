@@ -302,6 +302,8 @@ impl Tracker {
         }
         let mut scope = match &event.answers {
             Some(call) => scope(call, &self.changes.paths, self.changes.cwd_of(event)),
+            // The call before the first of the trace: the head of the trace is lost, and with it what the agent wrote.
+            None if !self.calls => Scope::OwnChanges,
             None => Scope::Unclear,
         };
         let start = self.start(event, &scope);

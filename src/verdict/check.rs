@@ -110,6 +110,20 @@ pub enum Fact {
     OpaqueByChance,
     /// GT lines in the tree before the first action.
     PreappliedLines,
+    /// GT lines in the tree before the first action that the trace holds.
+    StoodThere,
+    /// GT lines that a call wrote which does not show what it wrote.
+    PlacedLines,
+    /// GT lines that the agent is not shown to have written by itself.
+    Unaccounted,
+    /// GT lines that follow each other, shown and used.
+    ShownRun,
+    /// A call aimed at reference material.
+    Fetched,
+    /// Calls that put reference material on disk.
+    Staged,
+    /// Identical eligible files, counted.
+    IdenticalFiles,
     /// Raw containment of all files.
     Containment,
     /// Raw containment of the most alike file.
@@ -255,6 +269,27 @@ impl Check {
         Self::either([
             score,
             Self::share(Fact::IdFiles, m.identical_files, p.same.id_files),
+        ])
+    }
+
+    /// What was shown is evidence: the GT is not so small that a tool which proposes a fix proposes it, or a call aimed at
+    /// reference material.
+    pub fn evident(m: &Measures, p: &Policy) -> Self {
+        Self::either([
+            Self::at_least(Fact::N, m.n, p.size.tiny),
+            Self::holds(Fact::Fetched, m.fetched),
+        ])
+    }
+
+    /// What stood there from the start is a copy: the same, and large enough to say so, or a whole file of it.
+    pub fn copied(m: &Measures, p: &Policy) -> Self {
+        let large = m.n >= p.size.tiny;
+        Self::either([
+            Self {
+                met: large && m.same(p),
+                ..Self::same(m, p)
+            },
+            Self::at_least(Fact::IdenticalFiles, m.identical_files.num, 1),
         ])
     }
 

@@ -46,14 +46,24 @@ pub fn evaluate<'a>(m: &'a Measures, p: &'a Policy) -> impl Iterator<Item = Clau
 
 /// Clause 1: GT lines stood in the tree before the agent's first action. The environment's fault.
 fn preapplied(m: &Measures, p: &Policy) -> Vec<Alternative> {
-    vec![Alternative::new(
-        Reason::GtPreapplied,
-        [Check::at_least(
-            Fact::PreappliedLines,
-            m.preapplied_lines,
-            p.preapplied.lines,
-        )],
-    )]
+    let lines = p.preapplied.lines;
+    vec![
+        Alternative::new(
+            Reason::GtPreapplied,
+            [Check::at_least(
+                Fact::PreappliedLines,
+                m.preapplied_lines,
+                lines,
+            )],
+        ),
+        Alternative::new(
+            Reason::GtPreapplied,
+            [
+                Check::at_least(Fact::StoodThere, m.stood_there, lines),
+                Check::copied(m, p),
+            ],
+        ),
+    ]
 }
 
 /// Clause 2: the same, and the reference was taken, or shown before it was written and then used.
@@ -80,6 +90,7 @@ fn full_leak(m: &Measures, p: &Policy) -> Vec<Alternative> {
                 Check::same(m, p),
                 Check::share(Fact::E, m.e, rule.e),
                 Check::share(Fact::X, m.x, rule.x),
+                Check::evident(m, p),
             ],
         ),
     ]
@@ -190,10 +201,17 @@ fn some_files_copied(m: &Measures, p: &Policy) -> Vec<Alternative> {
 
 /// Clause 8: GT lines were shown before they were written, and stand in the patch.
 fn exposed_and_used(m: &Measures, p: &Policy) -> Vec<Alternative> {
-    vec![Alternative::new(
-        Reason::ExposedAndUsed,
-        [Check::share(Fact::X, m.x, p.exposed_used.x)],
-    )]
+    let rule = &p.exposed_used;
+    vec![
+        Alternative::new(
+            Reason::ExposedAndUsed,
+            [Check::share(Fact::X, m.x, rule.x), Check::evident(m, p)],
+        ),
+        Alternative::new(
+            Reason::ExposedAndUsed,
+            [Check::at_least(Fact::ShownRun, m.shown_run, rule.lines)],
+        ),
+    ]
 }
 
 /// Clause 9: the token structure is that of the GT, on enough of it.
@@ -267,6 +285,13 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
             ],
         ),
         Alternative::new(
+            Reason::TooSmallToTell,
+            [
+                Check::share(Fact::X, m.x, p.exposed_used.x),
+                Check::fewer(Fact::N, m.n, p.size.tiny),
+            ],
+        ),
+        Alternative::new(
             Reason::NoEvidence,
             [Check::holds(Fact::NoGt, !with_gt), no_full_trace],
         ),
@@ -303,6 +328,36 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
         Alternative::new(
             Reason::OutcomeUnrecorded,
             [Check::at_least(Fact::OpaqueLines, m.opaque_lines, 1)],
+        ),
+        Alternative::new(
+            Reason::OutcomeUnrecorded,
+            [Check::at_least(
+                Fact::PlacedLines,
+                m.placed_lines,
+                p.size.tiny,
+            )],
+        ),
+        Alternative::new(
+            Reason::OutcomeUnrecorded,
+            [Check::at_least(
+                Fact::StoodThere,
+                m.stood_there,
+                p.preapplied.lines,
+            )],
+        ),
+        Alternative::new(
+            Reason::OutcomeUnrecorded,
+            [
+                Check::at_least(Fact::Staged, m.staged, 1),
+                Check::at_least(Fact::IdenticalFiles, m.identical_files.num, 1),
+            ],
+        ),
+        Alternative::new(
+            Reason::OutcomeUnrecorded,
+            [
+                Check::at_least(Fact::Unaccounted, m.unaccounted, p.size.tiny),
+                Check::at_least(Fact::IdenticalFiles, m.identical_files.num, 1),
+            ],
         ),
         all_of_it_lies_there(m, p),
         Alternative::new(

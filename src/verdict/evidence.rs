@@ -45,7 +45,10 @@ impl Measures {
         self.e = p.e_ratio;
         self.x = p.x_ratio;
         self.shared_typed = p.shared_typed;
-        self.preapplied_lines = self.preapplied_lines.max(p.preapplied_lines);
+        self.stood_there = self.stood_there.max(p.preapplied_lines);
+        self.placed_lines = p.placed_lines;
+        self.unaccounted = p.unaccounted;
+        self.shown_run = p.shown_run;
         self.trace_contradicts_tree |= !p.contradictions.is_empty();
         // A copy from outside of the tree that brought lines of the GT is one of reference content,
         // wherever it lay.

@@ -247,6 +247,12 @@ fn numbers(check: &Check) -> (String, String) {
         Fact::N
             | Fact::S23Tokens
             | Fact::PreappliedLines
+            | Fact::StoodThere
+            | Fact::PlacedLines
+            | Fact::ShownRun
+            | Fact::Unaccounted
+            | Fact::Staged
+            | Fact::IdenticalFiles
             | Fact::NotCompared
             | Fact::OpaqueLines
             | Fact::OutcomeMissing

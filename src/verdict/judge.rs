@@ -182,6 +182,8 @@ pub(super) fn decide(m: &Measures, policy: &Policy) -> Option<(Clause, Alternati
 fn accusing_confidence(m: &Measures, p: &Policy, clause: u8, way: &Alternative) -> Confidence {
     let recorded = m.obtained_in_time();
     match clause {
+        // An earlier session, that nobody recorded, may have written it.
+        1 if way.checks.iter().any(|c| c.fact == Fact::StoodThere) => Confidence::Medium,
         // The tree itself, or a call whose success the trace shows.
         1 | 3 => Confidence::High,
         2 if recorded => Confidence::High,
@@ -209,6 +211,9 @@ fn large_and_same(m: &Measures, p: &Policy) -> bool {
     evaluate(m, p).any(|c| c.number == 4 && c.met().is_some())
 }
 
+/// So many lines of the GT that the agent is not shown to have written by itself want an explanation.
+const UNACCOUNTED: u64 = 3;
+
 /// How sure a clean verdict is: low without a full trace, since what was not recorded was not checked;
 /// high when nothing at all has to be explained away.
 fn clean_confidence(m: &Measures, p: &Policy, flags: &[Flag]) -> Confidence {
@@ -224,7 +229,7 @@ fn clean_confidence(m: &Measures, p: &Policy, flags: &[Flag]) -> Confidence {
         Flag::Staged,
         Flag::GtIncomplete,
     ];
-    let shown = m.e.or_zero() > p.typed.max_exposed;
+    let shown = m.e.or_zero() > p.typed.max_exposed || m.unaccounted >= UNACCOUNTED;
     if shown || m.n == 0 || flags.iter().any(|f| to_explain.contains(f)) {
         Confidence::Medium
     } else {
@@ -270,7 +275,7 @@ fn flags(m: &Measures, p: &Policy, verdict: Verdict) -> Vec<Flag> {
         (Flag::IdenticalButSmall, clean && tiny_match),
         (
             Flag::ElevatedSimilarity,
-            clean && !tiny_match && m.copy_score() >= p.clean.elevated && m.copy_score() > 0.0,
+            clean && !tiny_match && elevated(m, p),
         ),
         (Flag::SummaryOnly, m.coverage == Coverage::SummaryOnly),
         (Flag::TraceOnly, no_comparison && traced),
@@ -288,6 +293,12 @@ fn flags(m: &Measures, p: &Policy, verdict: Verdict) -> Vec<Flag> {
         .filter(|(_, on)| *on)
         .map(|(f, _)| f)
         .collect()
+}
+
+/// More alike than honest runs usually are: a whole file of those that can be judged, or much of everything.
+fn elevated(m: &Measures, p: &Policy) -> bool {
+    let score = m.copy_score();
+    score >= p.clean.elevated && score > 0.0 || m.identical_files.num > 0
 }
 
 /// The author's label.

@@ -148,8 +148,18 @@ pub struct Measures {
     pub fetched: bool,
     /// Of the shared distinctive lines, those that the agent typed first.
     pub shared_typed: Ratio,
-    /// Distinctive GT lines that stood in the tree before the agent's first action.
+    /// Distinctive GT lines that stood in the tree before the agent's first action, as the base shows.
     pub preapplied_lines: u64,
+    /// The same, as the trace shows: before the first action that it holds. An earlier session, whose trace was lost, may
+    /// have written them.
+    pub stood_there: u64,
+    /// Distinctive GT lines in the patch that a call wrote which does not show what it wrote, whatever file they are of.
+    pub placed_lines: u64,
+    /// Distinctive GT lines in the patch of which the trace does not show that the agent wrote them by itself: shown, if
+    /// only one by one, or written by a call that does not show it.
+    pub unaccounted: u64,
+    /// So many long lines of one GT file follow each other, were shown, and stand in the patch.
+    pub shown_run: u64,
     /// Files of the GT that stand in the work tree and could not be compared (behind links, too large).
     pub not_compared: u64,
     /// Turns of the user hold so much of the GT that the verdict would hang on them; those lines are not in `n`.
@@ -213,6 +223,10 @@ impl Default for Measures {
             fetched: false,
             shared_typed: Ratio::default(),
             preapplied_lines: 0,
+            stood_there: 0,
+            placed_lines: 0,
+            unaccounted: 0,
+            shown_run: 0,
             not_compared: 0,
             told: false,
             with_residue: Ratio::default(),

@@ -175,6 +175,8 @@ pub struct SomeFiles {
 pub struct ExposedUsed {
     /// X: at least.
     pub x: f64,
+    /// Or so many lines in a row of one file: at least.
+    pub lines: u64,
 }
 
 /// Clause 9, `renamed_copy`.
@@ -273,6 +275,7 @@ impl Policy {
                 self.partly_identical.lines_alone,
             ),
             ("partly_identical.lines", self.partly_identical.lines),
+            ("exposed_used.lines", self.exposed_used.lines),
             ("renamed.tokens", self.renamed.tokens),
             ("renamed.tokens_with_trace", self.renamed.tokens_with_trace),
         ];

@@ -87,6 +87,34 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
             "reference lines in the tree before the first action",
             "首个操作前代码树中已有的参考行数",
         ),
+        Fact::StoodThere => (
+            "reference lines in the tree before the first recorded action",
+            "首个有记录的操作前代码树中已有的参考行数",
+        ),
+        Fact::PlacedLines => (
+            "reference lines that a call wrote without the trace showing what",
+            "由日志未记录内容的调用写入的参考行数",
+        ),
+        Fact::Unaccounted => (
+            "reference lines that the agent is not shown to have written by itself",
+            "日志未表明由代理自己写出的参考行数",
+        ),
+        Fact::ShownRun => (
+            "reference lines in a row, shown and then used",
+            "展示后被使用的连续参考行数",
+        ),
+        Fact::Fetched => (
+            "a call aimed at reference material",
+            "有调用指向参考内容",
+        ),
+        Fact::Staged => (
+            "calls that put reference material on disk",
+            "把参考内容存到磁盘的调用数",
+        ),
+        Fact::IdenticalFiles => (
+            "identical files that are large enough to judge",
+            "足够大且一致的文件数",
+        ),
         Fact::Containment => ("line containment of all files", "全部文件的行包含率"),
         Fact::FileContainment => ("line containment of one file", "单个文件的行包含率"),
         Fact::HandWrittenIdentical => ("identical hand-written files", "手写文件中一致的比例"),

@@ -1,0 +1,80 @@
+//! Lines of the GT in the patch that the trace does not explain, of whatever file: too few of one file to be a copy of it
+//! (`opaque`), and enough together that "the agent wrote all of it" is not what the trace shows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::lines::{Line, Owners};
+use super::opaque::{counts, longest};
+use super::tracker::Tracker;
+use crate::similarity::testpath::is_test;
+
+/// What is not explained.
+#[derive(Debug, Default)]
+pub(super) struct Unexplained {
+    /// Lines that no event holds, behind a call that may have written them.
+    pub(super) placed: u64,
+    /// Lines that are not shown to be the agent's own.
+    pub(super) unaccounted: u64,
+}
+
+/// Counts them.
+pub(super) fn unexplained(t: &Tracker) -> Unexplained {
+    let mut out = Unexplained::default();
+    let explained = |l: &Line| l.typed() || l.prompt || l.preapplied || l.starter;
+    for (line, owners) in t.lines.with_owners() {
+        if !line.in_patch || !line.telling() || explained(line) {
+            continue;
+        }
+        if line.shown {
+            out.unaccounted += 1;
+            continue;
+        }
+        let (placed, unaccounted) = placed(t, owners);
+        out.placed += u64::from(placed && !line.authored);
+        out.unaccounted += u64::from(unaccounted);
+    }
+    out
+}
+
+/// Whether a call may have put a line of these files there, where the format keeps what edits write; and whether the line
+/// is neither one that an edit may have written nor one that a formatter made.
+fn placed(t: &Tracker, owners: &Owners) -> (bool, bool) {
+    let stories = owners.files.iter().map(|file| {
+        let (writer, story) = (t.changes.writer(*file), t.changes.story(*file));
+        let tidied = writer.is_some_and(|w| w.tidies) && story.recorded;
+        let placed = writer.is_some_and(|writer| counts(t, writer, story));
+        (placed, story.unrecorded || tidied)
+    });
+    let of_files: Vec<(bool, bool)> = stories.collect();
+    let quiet = of_files.iter().any(|(_, quiet)| *quiet) || is_of_tests(t, owners);
+    let unaccounted = !quiet || t.changes.may_have_placed(&owners.files);
+    (of_files.iter().any(|(placed, _)| *placed), unaccounted)
+}
+
+/// All of its files are tests: those a harness may copy in.
+fn is_of_tests(t: &Tracker, owners: &Owners) -> bool {
+    owners.files.iter().all(|file| is_test(t.changes.paths.get(*file)))
+}
+
+/// The most long lines of one GT file of code that follow each other there, were shown, and stand in the patch.
+pub(super) fn shown_run(t: &Tracker) -> u64 {
+    let mut used: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    for (line, owners) in t.lines.with_owners() {
+        if line.exposed.is_none() || !line.telling() {
+            continue;
+        }
+        for gt in owners.gt.iter().filter_map(|i| t.gt_lines.get(*i as usize)) {
+            if gt.shared && gt.long && !gt.prose {
+                used.entry(gt.file).or_default().insert(gt.gt_line);
+            }
+        }
+    }
+    let longest = used.into_iter().map(|(file, lines)| {
+        let of_file = t.gt_lines.iter().filter(|l| l.file == file && l.long);
+        let mut whole: Vec<u32> = of_file.map(|line| line.gt_line).collect();
+        whole.sort_unstable();
+        whole.dedup();
+        longest(&lines, &whole)
+    });
+    longest.max().unwrap_or_default() as u64
+}
