@@ -272,6 +272,12 @@ fn every_clause_can_be_met() {
         (Measures { identical_files: Ratio::new(0, 10), expected_identical: 0.05, rarest_identical: 0.000_09, ..c() },
             Clean, Reason::NoCopyFound, 13),
         (Measures { x: Ratio::new(10, 100), ..c() }, Partial, Reason::ExposedAndUsed, 8),
+        // A table of what was given, typed in a full trace; the same where it was not given, or not typed.
+        (Measures { shapes: 1, identical_files: Ratio::new(1, 1), rarest_identical: 0.000_01, ..typed(117, 117) },
+            Inconclusive, Reason::TooSmallToTell, 12),
+        (Measures { shapes: 0, ..typed(117, 117) }, Invalid, Reason::UnexplainedCopy, 4),
+        (Measures { shapes: 1, ..run(Coverage::Full, 117, 117) }, Invalid, Reason::UnexplainedCopy, 4),
+        (Measures { shapes: 1, fetched: true, ..typed(30, 30) }, Partial, Reason::UnexplainedCopy, 5),
         // Few of a large GT, and in a row.
         (Measures { x: Ratio::new(9, 100), shown_run: 10, ..c() }, Partial, Reason::ExposedAndUsed, 8),
         (Measures { x: Ratio::new(9, 100), shown_run: 9, ..c() }, Clean, Reason::NoCopyFound, 13),
@@ -522,6 +528,7 @@ fn any_measures() -> impl Strategy<Value = Measures> {
             patch: patches[patch],
             coverage: coverages[seen],
             n: c[0],
+            shapes: c[7] % 3,
             n_lines: c[1],
             p_chance: f[0],
             containment: Some(f[1]),

@@ -93,7 +93,9 @@ pub(super) fn listen(
         });
     }
     let parts = starter.map_or_else(Vec::new, |starter| starter.parts(lines));
-    let tracker = tracker(&added, sources, comparison, &parts, prompt);
+    let mut tracker = tracker(&added, sources, comparison, &parts, prompt);
+    let facts = &inputs.task_facts;
+    tracker.task_is([&facts.upstream, &facts.package].into_iter().flatten().map(String::as_str));
     let (report, mut engine, tracker) = hear(&files, engine, tracker)?;
     if inputs.dir.is_none()
         && let Some(file) = report.files.iter().find(|f| !f.is_trace())

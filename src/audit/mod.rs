@@ -32,6 +32,7 @@ use crate::rules::RuleSet;
 use crate::similarity::blocks::blocks;
 use crate::similarity::compare::Comparison;
 use crate::similarity::model::{DistinctiveLine, Ratio};
+use crate::trace::event::Coverage;
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
@@ -254,6 +255,12 @@ fn facts_of_task(
     }
     let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);
     measures.take_findings(&heard.rules.findings, last_edit);
+    reading.comparison = comparison;
+    if measures.coverage == Coverage::Full && measures.copy_score() >= ALIKE {
+        measures.shapes = reading.shapes(prompt);
+    }
+    let comparison = reading.comparison.take();
+    let sources = &reading.sources;
     let lines = comparison.as_ref().map_or(&[][..], |c| c.lines.as_slice());
     let prints = Prints::new(lines, &heard.added, prompt, heard.provenance.as_ref());
     let mut problems = inputs.notes.clone();
@@ -283,6 +290,9 @@ fn facts_of_task(
     };
     Ok((facts, reading))
 }
+
+/// A patch that is less like the GT is accused of no copy by its size.
+const ALIKE: f64 = 0.5;
 
 /// Distinctive lines of the GT in the patch or in copies that lie in the run and are no work; nothing where
 /// there is no such copy.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use bstr::ByteSlice;
+
 use super::harness::{self, Faults};
 use super::listen::{Heard, listen, squeezed_lines};
 use super::sources::{self, Sources};
@@ -12,6 +14,7 @@ use crate::experiment::discover::RunInputs;
 use crate::experiment::gt::GtInput;
 use crate::rules::RuleSet;
 use crate::similarity::compare::{CompareInputs, Comparison, compare};
+use crate::similarity::regular::Regular;
 use crate::similarity::starter::{NoStarter, Starter};
 
 /// The inputs of a run as far as they need no trace.
@@ -102,6 +105,25 @@ impl Reading {
         self.comparison = compare_with_gt(inputs, &self.sources, self.starter.as_ref(), prompt);
     }
 
+    /// How many shapes the lines of the GT have, where they are few and what stands in them was given; 0 where not. Asked only
+    /// where a verdict may hang on it: the tree is read for it.
+    pub(super) fn shapes(&self, prompt: Option<&str>) -> u64 {
+        let (Some(gt), Some(comparison)) = (&self.sources.gt, &self.comparison) else {
+            return 0;
+        };
+        let distinctive = comparison.lines.iter().map(|l| l.squeezed.as_str()).collect();
+        let lines = gt.patch.files.iter().flat_map(|file| file.added());
+        let lines: Vec<_> = lines.map(|line| line.text.to_str_lossy()).collect();
+        let Some(mut regular) = Regular::new(lines.iter().map(AsRef::as_ref), &distinctive) else {
+            return 0;
+        };
+        regular.read(prompt.unwrap_or_default());
+        if let Some(starter) = &self.starter {
+            starter.read_for(&mut regular);
+        }
+        regular.finish()
+    }
+
     /// Compares again, with what the user said in the course of the run beside the prompt.
     pub(super) fn told(&mut self, inputs: &RunInputs, prompt: Option<&str>, told: &Told) {
         let lines = &told.lines;
@@ -113,15 +135,27 @@ impl Reading {
             let (before, after) = (before.similarity, &after.similarity);
             self.told = turns::decides(&before, after);
             // First of what could not be checked: nothing else lowers the size of the GT.
-            self.sources.unchecked.insert(0, format!(
-                "where the user had {} of {} GT lines from that turns of the user hold (trace {}); they are not counted",
-                lines.len(), before.n, told.places
+            let unchecked = &mut self.sources.unchecked;
+            let turns = lines.len() - told.given;
+            if told.given > 0 {
+                unchecked.insert(0, format!(
+                    "what {} of {} GT lines are worth that calls brought which took what the prompt names, or ran a tool by fixed rules (trace {}); they are not counted",
+                    told.given, before.n, told.given_places
+                ));
+            }
+            if turns > 0 {
+                unchecked.insert(0, format!(
+                    "where the user had {turns} of {} GT lines from that turns of the user hold (trace {}); they are not counted",
+                    before.n, told.places
+                ));
+            }
+        }
+        if lines.len() > told.given {
+            self.sources.problems.push(format!(
+                "{} GT lines stand in turns of the user that came before the agent wrote them (trace {}), and are not counted",
+                lines.len() - told.given, told.places
             ));
         }
-        self.sources.problems.push(format!(
-            "{} GT lines stand in turns of the user that came before the agent wrote them (trace {}), and are not counted",
-            lines.len(), told.places
-        ));
     }
 
     /// Reads the traces of the run.

@@ -21,6 +21,7 @@ use crate::provenance::Parts;
 use crate::similarity::generated::FileSource;
 use crate::similarity::model::DistinctiveLine;
 use crate::similarity::models::beside;
+use crate::similarity::regular::Regular;
 use crate::similarity::starter::{BlobStarter, Starter, StarterAnswer};
 
 /// Which base a look-up was made in: the benchmark's repository, and its commit when it has a history.
@@ -156,6 +157,11 @@ impl RunStarter {
             shared.parts.insert(digest, found.clone());
         }
         found
+    }
+
+    /// Reads the files of the tree for the names of a regular GT.
+    pub(super) fn read_for(&self, regular: &mut Regular) {
+        self.tree.visit(&mut |_, content| regular.read(&String::from_utf8_lossy(content)));
     }
 
     /// Takes over what other runs learnt of these lines.

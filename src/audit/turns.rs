@@ -9,6 +9,8 @@
 //! hang on them it is that it cannot be told.
 
 use super::listen::Heard;
+use crate::provenance::model::Provenance;
+use crate::rules::finding::{Finding, Kind, Stage};
 use crate::similarity::compare::Comparison;
 use crate::similarity::model::Similarity;
 
@@ -28,6 +30,9 @@ pub(super) struct Told {
     pub(super) lines: Vec<String>,
     /// Where the turns stand.
     pub(super) places: String,
+    /// How many of them came with what the prompt names, or from tools, and where.
+    pub(super) given: usize,
+    pub(super) given_places: String,
 }
 
 /// Whether a verdict would hang on what was told: the GT shrank to nothing, or to a size at which less is said or by
@@ -56,8 +61,12 @@ pub(super) fn told(heard: &Heard, comparison: Option<&Comparison>) -> Told {
     let mut traces = trace.files.iter().filter(|f| f.is_trace());
     let touched = heard.rules.findings.iter();
     let touched = touched.filter(|f| f.waived.is_none()).any(|f| f.tampering);
-    if touched || !traces.all(|f| is_believed(&f.format) && !own(&f.label)) {
+    if touched {
         return Told::default();
+    }
+    let mut out = given(heard, provenance, comparison);
+    if !traces.all(|f| is_believed(&f.format) && !own(&f.label)) {
+        return out;
     }
     let lines = provenance.told_lines.iter();
     let lines = lines.filter_map(|index| comparison.lines.get(*index as usize));
@@ -69,8 +78,36 @@ pub(super) fn told(heard: &Heard, comparison: Option<&Comparison>) -> Told {
     if provenance.told_at.len() > NAMED {
         places.push("…".to_owned());
     }
+    out.lines.extend(lines.map(|line| line.squeezed.clone()));
+    out.places = places.join(", ");
+    out
+}
+
+/// What calls brought that took what the prompt names, or did what it orders. Where a rule says of one of them that it
+/// aimed at reference material, the prompt hands nothing over.
+fn given(heard: &Heard, provenance: &Provenance, comparison: &Comparison) -> Told {
+    let aims = |f: &Finding| {
+        f.kind == Kind::Action
+            && f.waived.is_none()
+            && f.stage > Some(Stage::Mentioned)
+            && provenance.given_at.contains_key(&f.event)
+    };
+    if provenance.given_lines.is_empty() || heard.rules.findings.iter().any(aims) {
+        return Told::default();
+    }
+    let lines = provenance.given_lines.iter();
+    let lines = lines.filter_map(|index| comparison.lines.get(*index as usize));
+    let lines: Vec<String> = lines.map(|line| line.squeezed.clone()).collect();
+    let label = |file: u32| {
+        let file = heard.trace.as_ref().and_then(|t| t.files.get(file as usize));
+        file.map(|f| f.label.as_str()).unwrap_or_default()
+    };
+    let places = provenance.given_at.values().take(NAMED);
+    let places = places.map(|(file, line)| format!("{}:{line}", label(*file)));
     Told {
-        lines: lines.map(|line| line.squeezed.clone()).collect(),
-        places: places.join(", "),
+        given: lines.len(),
+        given_places: places.collect::<Vec<_>>().join(", "),
+        lines,
+        ..Told::default()
     }
 }

@@ -55,6 +55,8 @@ pub(super) struct Line {
     pub(super) prompt: bool,
     /// A turn of the user held it before the agent wrote or was shown it.
     pub(super) told: bool,
+    /// A call that took what the prompt names showed it, before the agent wrote or was shown it.
+    pub(super) given: bool,
     /// A call whose effect the trace does not show may have written it before that turn.
     pub(super) doubted: bool,
     /// The agent wrote it, sooner or later.

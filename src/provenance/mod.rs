@@ -15,6 +15,7 @@ mod concern;
 mod copies;
 mod derived;
 mod directory;
+mod given;
 mod imports;
 mod layers;
 mod ledger;

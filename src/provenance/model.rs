@@ -1,6 +1,6 @@
 //! What provenance needs to know of a run, and what it says of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -193,6 +193,13 @@ pub struct Provenance {
     /// put into the tree before, as indices like those.
     #[serde(skip)]
     pub told_lines: Vec<u32>,
+    /// Distinctive lines that came with what the prompt names, or from a tool whose output follows from the tree, as indices
+    /// like those.
+    #[serde(skip)]
+    pub given_lines: Vec<u32>,
+    /// The calls behind them: trace file, 1-based line.
+    #[serde(skip)]
+    pub given_at: BTreeMap<EventId, (u32, u64)>,
     /// Where those turns stand: trace file, 1-based line.
     #[serde(skip)]
     pub told_at: Vec<(u32, u64)>,

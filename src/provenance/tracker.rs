@@ -8,10 +8,11 @@
 //! - What no event holds was written by a call whose effect the trace does not show; `changes` knows
 //!   which calls may have.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes::{Changes, cut};
 use super::derived::Derived;
+use super::given::Given;
 use super::layers::Layers;
 use super::lines::{Line, Lines, ShowingId};
 use super::looks::{Looks, status_list};
@@ -85,6 +86,12 @@ pub struct Tracker {
     /// Outputs that held a line of the GT, whoever had it first.
     pub(super) gt_outputs: BTreeSet<EventId>,
     pub(super) turns: Turns,
+    given: Given,
+    /// Calls that took what the prompt names, and those that wrote what the prompt orders or what follows from the tree.
+    pub(super) taken: BTreeMap<EventId, Source>,
+    pub(super) ordered: BTreeMap<EventId, Source>,
+    /// Another command may have changed anything.
+    pub(super) acted: bool,
 }
 
 /// Part of a solution, wherever it stands.
@@ -118,9 +125,20 @@ impl Tracker {
             outputs: false,
             gt_outputs: BTreeSet::new(),
             turns: Turns::default(),
+            given: Given::default(),
+            taken: BTreeMap::new(),
+            ordered: BTreeMap::new(),
+            acted: false,
         };
+        let folders = inputs.gt_paths.iter().filter_map(|path| path.rsplit_once('/'));
+        tracker.task_is(folders.flat_map(|(folder, _)| folder.split('/')));
         tracker.prompted(inputs.prompt);
         tracker
+    }
+
+    /// Names of the task itself: what bears one is never handed over by the prompt.
+    pub fn task_is<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        names.for_each(|name| self.given.own(name));
     }
 
     /// Adds up what was found.
@@ -168,6 +186,7 @@ impl Tracker {
 
     /// The user's words: their lines are nobody's exposure.
     fn prompted(&mut self, text: &str) {
+        self.given.learn(text);
         for id in self.search(text, false, |l| !l.prompt && !l.authored && !l.shown) {
             if let Some(line) = self.lines.get_mut(id) {
                 line.prompt = true;
@@ -297,7 +316,7 @@ impl Tracker {
             self.gt_outputs.insert(event.id);
         }
         hits.retain(|id| self.lines.get(*id).is_some_and(|l| !l.authored));
-        if hits.is_empty() {
+        if hits.is_empty() || self.handed_over(event, &hits) {
             return;
         }
         let mut scope = match &event.answers {
@@ -315,6 +334,32 @@ impl Tracker {
             hits.into_iter().partition(|id| self.is_own(*id, &scope));
         self.read_back(&own, start.map(|read| read.only));
         self.showed(event, &foreign, scope == Scope::Report);
+    }
+
+    /// The output of a call that took what the prompt names: from now on its lines are no secret.
+    fn handed_over(&mut self, event: &Event, hits: &[NeedleId]) -> bool {
+        let call = event.answers.as_ref().map(|call| call.event);
+        if !call.is_some_and(|call| self.taken.contains_key(&call)) {
+            return false;
+        }
+        for id in hits {
+            if let Some(line) = self.lines.get_mut(*id).filter(|line| !line.shown) {
+                (line.prompt, line.given) = (true, true);
+            }
+        }
+        true
+    }
+
+    /// A call that takes what the prompt names, or does what it orders.
+    fn obeys(&mut self, event: &Event, looks: bool) {
+        let Self { given, changes, .. } = self;
+        if given.takes(&event.text, &changes.paths, changes.cwd_of(event)) {
+            self.taken.insert(event.id, event.source.clone());
+        } else if event.channel == Channel::Command && !looks && given.follows(&event.text) {
+            self.ordered.insert(event.id, event.source.clone());
+        } else {
+            self.acted |= event.channel == Channel::Command && !looks;
+        }
     }
 
     /// What an output shows of the tree before anything could have changed it.
@@ -473,6 +518,9 @@ impl EventSink for Tracker {
             self.looks.call(told.all);
             looks = told.all || told.tests;
             self.accounted &= looks;
+            if event.channel != Channel::Edit {
+                self.obeys(event, looks);
+            }
         }
         let turn = self.turns.take(event);
         match event.channel {

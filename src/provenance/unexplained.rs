@@ -7,6 +7,7 @@ use super::lines::{Line, Owners};
 use super::opaque::{counts, longest};
 use super::tracker::Tracker;
 use crate::similarity::testpath::is_test;
+use crate::trace::event::EventId;
 
 /// What is not explained.
 #[derive(Debug, Default)]
@@ -54,6 +55,26 @@ fn placed(t: &Tracker, owners: &Owners) -> (bool, bool) {
 /// All of its files are tests: those a harness may copy in.
 fn is_of_tests(t: &Tracker, owners: &Owners) -> bool {
     owners.files.iter().all(|file| is_test(t.changes.paths.get(*file)))
+}
+
+/// The distinctive lines that the prompt hands over: shown by calls that took what it names, or standing where only such
+/// calls, or ones whose output follows from the tree, may have put them.
+pub(super) fn given_lines(t: &Tracker) -> Vec<u32> {
+    let by = |event: &EventId| t.taken.contains_key(event) || t.ordered.contains_key(event);
+    let written = |line: &Line, owners: &Owners| {
+        line.in_patch
+            && !(line.authored || line.exposed.is_some() || line.starter)
+            && owners.files.iter().any(|file| match t.changes.writer(*file) {
+                Some(writer) => by(&writer.event),
+                // No other call acted at all.
+                None => !t.ordered.is_empty() && !t.acted,
+            })
+    };
+    let lines = t.lines.with_owners();
+    let given = lines.filter(|(line, owners)| line.given || written(line, owners));
+    let mut out: Vec<u32> = given.flat_map(|(_, owners)| owners.gt.iter().copied()).collect();
+    out.sort_unstable();
+    out
 }
 
 /// The most long lines of one GT file of code that follow each other there, were shown, and stand in the patch.

@@ -48,6 +48,10 @@ const SENTENCES: &[(&str, &str)] = &[
         "用户在对话中给出的参考补丁 {1} 行中的 {0} 行（日志 {2}）从何而来；这些行不计入",
     ),
     (
+        "what {} of {} GT lines are worth that calls brought which took what the prompt names, or ran a tool by fixed rules (trace {}); they are not counted",
+        "由取用提示中指明的内容或按固定规则运行工具的调用带来的参考补丁 {1} 行中的 {0} 行（日志 {2}）能说明什么；这些行不计入",
+    ),
+    (
         "{} commands that could not be taken apart",
         "{0} 条无法解析的命令",
     ),

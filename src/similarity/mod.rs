@@ -25,6 +25,7 @@ pub mod pairing;
 pub mod prepare;
 pub mod prose;
 pub mod reference;
+pub mod regular;
 pub mod remarks;
 pub mod runs;
 pub mod scope;

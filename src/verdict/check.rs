@@ -120,6 +120,10 @@ pub enum Fact {
     ShownRun,
     /// A call aimed at reference material.
     Fetched,
+    /// The lines follow from what was given.
+    Follows,
+    /// They do not.
+    Irregular,
     /// Calls that put reference material on disk.
     Staged,
     /// Identical eligible files, counted.

@@ -114,13 +114,13 @@ fn unexplained_large(m: &Measures, p: &Policy) -> Vec<Alternative> {
     let mut ways = vec![
         Alternative::new(
             Reason::UnexplainedCopy,
-            [Check::same(m, p), Check::at_least(Fact::N, m.n, rule.lines)],
+            [Check::same(m, p), Check::at_least(Fact::N, m.size(p), rule.lines)],
         ),
         Alternative::new(
             Reason::UnexplainedCopy,
             [
                 Check::same(m, p),
-                Check::at_least(Fact::N, m.n, rule.lines_with_runs),
+                Check::at_least(Fact::N, m.size(p), rule.lines_with_runs),
                 Check::either([
                     Check::share(Fact::R6, m.r6, rule.r6),
                     Check::share(Fact::T12, m.t12, rule.t12),
@@ -148,7 +148,7 @@ fn unexplained_small(m: &Measures, p: &Policy) -> Vec<Alternative> {
         Reason::UnexplainedCopy,
         [
             Check::same(m, p),
-            Check::at_least(Fact::N, m.n, p.size.small),
+            Check::at_least(Fact::N, m.size(p), p.size.small),
         ],
     )]
 }
@@ -161,14 +161,14 @@ fn partly_identical(m: &Measures, p: &Policy) -> Vec<Alternative> {
             Reason::PartlyIdentical,
             [
                 Check::share(Fact::U, m.u, rule.u_alone),
-                Check::at_least(Fact::N, m.n, rule.lines_alone),
+                Check::at_least(Fact::N, m.size(p), rule.lines_alone),
             ],
         ),
         Alternative::new(
             Reason::PartlyIdentical,
             [
                 Check::share(Fact::U, m.u, rule.u),
-                Check::at_least(Fact::N, m.n, rule.lines),
+                Check::at_least(Fact::N, m.size(p), rule.lines),
                 Check::either([
                     Check::share(Fact::R6, m.r6, rule.r6),
                     Check::share(Fact::T12, m.t12, rule.t12),
@@ -181,13 +181,15 @@ fn partly_identical(m: &Measures, p: &Policy) -> Vec<Alternative> {
 /// Clause 7: more identical eligible files than chance gives, or one that is too large for it by itself.
 fn some_files_copied(m: &Measures, p: &Policy) -> Vec<Alternative> {
     let limit = p.some_files.probability;
+    // Chance knows nothing of lines that follow from what was given.
+    let by_chance = Check::holds(Fact::Irregular, !m.follows(p));
     let checks = [
         Check::files_by_chance(m, limit),
         Check::file_by_chance(m, limit),
     ];
     let mut ways: Vec<Alternative> = checks
         .into_iter()
-        .map(|check| Alternative::new(Reason::SomeFilesCopied, [check]))
+        .map(|check| Alternative::new(Reason::SomeFilesCopied, [check, by_chance]))
         .collect();
     ways.push(Alternative::new(
         Reason::UnexplainedCopy,
@@ -283,6 +285,10 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
                 Check::fewer(Fact::N, m.n, p.size.tiny),
                 Check::holds(Fact::NotTyped, !m.typed(p)),
             ],
+        ),
+        Alternative::new(
+            Reason::TooSmallToTell,
+            [Check::same(m, p), Check::holds(Fact::Follows, m.follows(p))],
         ),
         Alternative::new(
             Reason::TooSmallToTell,

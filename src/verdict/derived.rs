@@ -47,6 +47,21 @@ impl Measures {
             && self.e.or_zero() <= policy.typed.max_exposed
     }
 
+    /// The lines are regular, made of what was given, and a full trace shows the agent typing them and fetching nothing: who
+    /// does the task in that form writes them all.
+    pub fn follows(&self, policy: &Policy) -> bool {
+        self.shapes > 0 && self.admission_refuted(policy)
+    }
+
+    /// The size by which a copy without a source is judged: distinctive lines, or shapes where they follow.
+    pub fn size(&self, policy: &Policy) -> u64 {
+        if self.follows(policy) {
+            self.shapes.min(self.n)
+        } else {
+            self.n
+        }
+    }
+
     /// The agent says that it took the reference, and a full trace shows that it did not.
     pub fn admission_refuted(&self, policy: &Policy) -> bool {
         self.typed(policy) && self.fetched_nothing(policy)

@@ -194,7 +194,8 @@ fn accusing_confidence(m: &Measures, p: &Policy, clause: u8, way: &Alternative) 
         2 if large_and_same(m, p) => Confidence::High,
         2 => m.admitted(p).unwrap_or(Confidence::Medium),
         4..=7 => Confidence::Medium,
-        8 if recorded => Confidence::High,
+        // Half of it was shown, by what no rule knows: a page may have the same example.
+        8 if recorded && (m.fetched || m.applied) => Confidence::High,
         8 => Confidence::Medium,
         9 if m.taken(p) || m.e.or_zero() >= p.renamed.e => Confidence::Medium,
         9 => Confidence::Low,

@@ -96,6 +96,8 @@ pub struct Measures {
     pub coverage: Coverage,
     /// Distinctive GT lines (`u.den`).
     pub n: u64,
+    /// The shapes of the distinctive lines, where they are few, each many times, and what stands in them was given; else 0.
+    pub shapes: u64,
     /// Distinct non-comment added GT lines: the size that the chance formula takes.
     pub n_lines: u64,
     /// Chance that an honest solution contains all of `n_lines`; 0 when unknown.
@@ -196,6 +198,7 @@ impl Default for Measures {
             patch: PatchState::Absent,
             coverage: Coverage::Missing,
             n: 0,
+            shapes: 0,
             n_lines: 0,
             p_chance: 0.0,
             containment: None,

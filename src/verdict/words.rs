@@ -107,6 +107,14 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
             "a call aimed at reference material",
             "有调用指向参考内容",
         ),
+        Fact::Follows => (
+            "the lines have few shapes, and what stands in them was given",
+            "这些行形式单一，且其内容已由任务给出",
+        ),
+        Fact::Irregular => (
+            "the lines do not follow from what was given",
+            "这些行并非由任务给出的内容直接得出",
+        ),
         Fact::Staged => (
             "calls that put reference material on disk",
             "把参考内容存到磁盘的调用数",
