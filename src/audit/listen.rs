@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use bstr::{BStr, ByteSlice};
 
 use super::ears::hear;
+use super::refine;
 use super::sources::Sources;
 use super::starter::RunStarter;
 use crate::Result;
 use crate::experiment::discover::RunInputs;
+use crate::experiment::task_facts::Forbidden;
 use crate::experiment::traces::{TraceInput, TraceRole};
 use crate::patch::model::{LineKind, Patch};
 use crate::provenance::model::Provenance;
@@ -96,6 +98,9 @@ pub(super) fn listen(
     let mut tracker = tracker(&added, sources, comparison, &parts, prompt);
     let facts = &inputs.task_facts;
     tracker.task_is([&facts.upstream, &facts.package].into_iter().flatten().map(String::as_str));
+    if facts.forbidden == Forbidden::Parent {
+        tracker.history_is_forbidden();
+    }
     let (report, mut engine, tracker) = hear(&files, engine, tracker)?;
     if inputs.dir.is_none()
         && let Some(file) = report.files.iter().find(|f| !f.is_trace())
@@ -114,7 +119,8 @@ pub(super) fn listen(
         // What stood in the tree at the first look may be the agent's own work, of an earlier session.
         provenance.preapplied_lines = 0;
     }
-    let rules = finish(engine, marks);
+    let mut rules = finish(engine, marks);
+    refine::known_history(&mut rules.findings, &provenance);
     let trace_is_full =
         report.coverage == Coverage::Full && rules.unclear_commands == 0 && unread.is_empty();
     let (mut coverage, mut reasons) = coverage(&report, &provenance, rules.unclear_commands);

@@ -63,6 +63,17 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
     unrecorded
 }
 
+/// A commit that no rule knows, and that a log of the agent's own history had named, is an ancestor of the base.
+pub(super) fn known_history(findings: &mut [Finding], provenance: &Provenance) {
+    let unknown = findings.iter_mut().filter(|f| f.rule == UNKNOWN_COMMIT);
+    for finding in unknown.filter(|f| provenance.history_looks.contains(&f.event)) {
+        finding.stage = finding.stage.min(Some(Stage::Mentioned));
+    }
+}
+
+/// The rule about commits of which nobody knows where they stand.
+const UNKNOWN_COMMIT: &str = "git-history.unknown-commit";
+
 /// Adds what the engine has to say of the unclear commands whose results showed code of the GT, unless a
 /// rule says already that something was obtained there.
 pub(super) fn add_unclear(rules: &mut EngineReport, provenance: &Provenance) {

@@ -274,6 +274,35 @@ fn deterministic(segment: &str) -> bool {
     !segment.contains('>') && program.is_some_and(|word| DETERMINISTIC.contains(&word))
 }
 
+/// A script that stands in the command from end to end, and takes nothing but files of the tree: what it writes follows
+/// from those, as long as no call can have changed them unseen.
+pub(super) fn is_plain_script(command: &str) -> bool {
+    let Some((head, rest)) = command.trim().split_once("<<") else {
+        return false;
+    };
+    let words: Vec<&str> = head.split_whitespace().collect();
+    let runs = matches!(words.as_slice(), ["python" | "python3" | "node"] | ["python" | "python3" | "node", "-"]);
+    let Some((mark, script)) = rest.split_once('\n') else {
+        return false;
+    };
+    let mark = mark.trim_matches(|c: char| "-'\" ".contains(c));
+    let Some(script) = script.strip_suffix(mark) else {
+        return false;
+    };
+    let script = script.to_lowercase();
+    runs && !mark.is_empty()
+        && command.len() <= MAX_COMMAND
+        && !script.lines().any(|line| line.trim() == mark)
+        && !REACHES.iter().any(|word| script.contains(word))
+}
+
+/// Words of scripts that take something from elsewhere, run something, or hide what they say.
+const REACHES: [&str; 33] = [
+    "http", "urllib", "request", "socket", "subprocess", "system", "popen", "spawn", "exec", "eval", "compile", "import(",
+    "__import", "importlib", "base64", "b64", "zlib", "gzip", "bz2", "lzma", "codecs", "fromhex", "chr(", "fromcharcode", "'/",
+    "\"/", "..", "~", "environ", "stdin", "argv", ".git", "[::-1]",
+];
+
 /// `sed -i` with substitutions that it spells out, of files of the tree.
 fn substitutes(segment: &str) -> bool {
     let trimmed = segment.trim();
@@ -380,6 +409,16 @@ mod tests {
             ("cat a.py", false),
         ] {
             assert_eq!(given(prompt).follows(command), want, "{command}");
+        }
+        for (command, want) in [
+            ("python3 - <<'E'\nrows = open('docs/a.md').read()\nopen('a.py', 'w').write(rows)\nE", true),
+            ("python3 - <<'E'\nrows = open('/mnt/a.md').read()\nopen('a.py', 'w').write(rows)\nE", false),
+            ("python3 - <<'E'\nimport base64\nopen('a.py', 'w').write(base64.b64decode(x))\nE", false),
+            ("python3 - <<'E'\nopen('a.py', 'w')\nE\ncp /mnt/ref/a.py a.py", false),
+            ("python3 /tmp/x.py <<'E'\nopen('a.py', 'w')\nE", false),
+            ("python3 x.py", false),
+        ] {
+            assert_eq!(is_plain_script(command), want, "{command}");
         }
     }
 }

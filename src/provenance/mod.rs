@@ -16,6 +16,7 @@ mod copies;
 mod derived;
 mod directory;
 mod given;
+mod history;
 mod imports;
 mod layers;
 mod ledger;

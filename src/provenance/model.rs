@@ -197,6 +197,9 @@ pub struct Provenance {
     /// like those.
     #[serde(skip)]
     pub given_lines: Vec<u32>,
+    /// Calls that looked at ancestors of the base only.
+    #[serde(skip)]
+    pub history_looks: BTreeSet<EventId>,
     /// The calls behind them: trace file, 1-based line.
     #[serde(skip)]
     pub given_at: BTreeMap<EventId, (u32, u64)>,

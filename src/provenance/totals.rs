@@ -62,7 +62,8 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         typed_lines: typed_lines(t),
         told_lines: told_lines(t),
         given_lines: given_lines(t),
-        given_at: t.taken.iter().chain(&t.ordered).map(|(id, s)| (*id, (s.file, s.line))).collect(),
+        given_at: t.taken.iter().chain(&t.ordered).chain(&t.of_history).map(|(id, s)| (*id, (s.file, s.line))).collect(),
+        history_looks: t.of_history.keys().copied().collect(),
         told_at: t.turns.told.iter().map(|s| (s.file, s.line)).collect(),
     }
 }

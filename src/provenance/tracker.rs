@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes::{Changes, cut};
 use super::derived::Derived;
-use super::given::Given;
+use super::given::{Given, is_plain_script};
+use super::history::History;
 use super::layers::Layers;
 use super::lines::{Line, Lines, ShowingId};
 use super::looks::{Looks, status_list};
@@ -87,6 +88,9 @@ pub struct Tracker {
     pub(super) gt_outputs: BTreeSet<EventId>,
     pub(super) turns: Turns,
     given: Given,
+    history: History,
+    /// Calls that looked at ancestors of the base.
+    pub(super) of_history: BTreeMap<EventId, Source>,
     /// Calls that took what the prompt names, and those that wrote what the prompt orders or what follows from the tree.
     pub(super) taken: BTreeMap<EventId, Source>,
     pub(super) ordered: BTreeMap<EventId, Source>,
@@ -126,6 +130,8 @@ impl Tracker {
             gt_outputs: BTreeSet::new(),
             turns: Turns::default(),
             given: Given::default(),
+            history: History::default(),
+            of_history: BTreeMap::new(),
             taken: BTreeMap::new(),
             ordered: BTreeMap::new(),
             acted: false,
@@ -139,6 +145,11 @@ impl Tracker {
     /// Names of the task itself: what bears one is never handed over by the prompt.
     pub fn task_is<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         names.for_each(|name| self.given.own(name));
+    }
+
+    /// What lies before the base is part of the answer.
+    pub fn history_is_forbidden(&mut self) {
+        self.history.forbid();
     }
 
     /// Adds up what was found.
@@ -306,6 +317,10 @@ impl Tracker {
     fn output(&mut self, event: &Event) {
         self.outputs = true;
         self.changes.result(event);
+        let answered = event.answers.as_ref().map(|call| call.event);
+        if answered.is_some_and(|call| self.of_history.contains_key(&call)) {
+            self.history.learn(&event.text);
+        }
         self.look(event);
         let mut hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
         let of_gt = |id: &NeedleId| {
@@ -339,7 +354,8 @@ impl Tracker {
     /// The output of a call that took what the prompt names: from now on its lines are no secret.
     fn handed_over(&mut self, event: &Event, hits: &[NeedleId]) -> bool {
         let call = event.answers.as_ref().map(|call| call.event);
-        if !call.is_some_and(|call| self.taken.contains_key(&call)) {
+        let hands = |call| self.taken.contains_key(&call) || self.of_history.contains_key(&call);
+        if !call.is_some_and(hands) {
             return false;
         }
         for id in hits {
@@ -352,13 +368,24 @@ impl Tracker {
 
     /// A call that takes what the prompt names, or does what it orders.
     fn obeys(&mut self, event: &Event, looks: bool) {
-        let Self { given, changes, .. } = self;
-        if given.takes(&event.text, &changes.paths, changes.cwd_of(event)) {
+        let Self {
+            given,
+            changes,
+            history,
+            ..
+        } = self;
+        let command = event.channel == Channel::Command;
+        if command && !self.acted && history.looks(&event.text, &changes.paths, changes.cwd_of(event)) {
+            self.of_history.insert(event.id, event.source.clone());
+        } else if given.takes(&event.text, &changes.paths, changes.cwd_of(event)) {
             self.taken.insert(event.id, event.source.clone());
-        } else if event.channel == Channel::Command && !looks && given.follows(&event.text) {
+        } else if command
+            && !looks
+            && (given.follows(&event.text) || !self.acted && is_plain_script(&event.text))
+        {
             self.ordered.insert(event.id, event.source.clone());
         } else {
-            self.acted |= event.channel == Channel::Command && !looks;
+            self.acted |= command && !looks;
         }
     }
 

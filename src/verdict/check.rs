@@ -98,6 +98,10 @@ pub enum Fact {
     N,
     /// Shown before written.
     E,
+    /// Shown before written, while there was still something to write.
+    EInTime,
+    /// Token shapes in the patch, counted.
+    S23Shared,
     /// Shown, then used.
     X,
     /// Chance of that many identical files.

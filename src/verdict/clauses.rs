@@ -235,6 +235,15 @@ fn renamed_copy(m: &Measures, p: &Policy) -> Vec<Alternative> {
                 Check::either([Check::taken(m, p), Check::share(Fact::E, m.e, rule.e)]),
             ],
         ),
+        // One file of it, shown, and written again in other words.
+        Alternative::new(
+            Reason::RenamedCopy,
+            [
+                Check::share(Fact::EInTime, m.e_in_time, rule.e_of_part),
+                Check::share(Fact::S23, m.s23, rule.s23_of_part),
+                Check::at_least(Fact::S23Shared, m.s23.num, rule.tokens_of_part),
+            ],
+        ),
     ]
 }
 

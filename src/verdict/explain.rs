@@ -246,6 +246,7 @@ fn numbers(check: &Check) -> (String, String) {
         check.fact,
         Fact::N
             | Fact::S23Tokens
+            | Fact::S23Shared
             | Fact::PreappliedLines
             | Fact::StoodThere
             | Fact::PlacedLines

@@ -197,7 +197,9 @@ fn accusing_confidence(m: &Measures, p: &Policy, clause: u8, way: &Alternative) 
         // Half of it was shown, by what no rule knows: a page may have the same example.
         8 if recorded && (m.fetched || m.applied) => Confidence::High,
         8 => Confidence::Medium,
-        9 if m.taken(p) || m.e.or_zero() >= p.renamed.e => Confidence::Medium,
+        9 if m.taken(p) || m.e.or_zero() >= p.renamed.e.min(p.renamed.e_of_part) => {
+            Confidence::Medium
+        }
         9 => Confidence::Low,
         // No GT to look for in what came back, and a target that may be another's.
         10 if m.gt == GtState::Absent && m.obtained_by < Some(Confidence::High) => Confidence::Low,

@@ -130,6 +130,8 @@ pub struct Measures {
     pub opaque_chance: f64,
     /// Long distinctive lines shown to the agent before it wrote them.
     pub e: Ratio,
+    /// Those of them that were shown while there was still something to write.
+    pub e_in_time: Ratio,
     /// Long distinctive lines shown and then used.
     pub x: Ratio,
     /// Reference content obtained no later than the last change to a GT file.
@@ -215,6 +217,7 @@ impl Default for Measures {
             opaque_lines: 0,
             opaque_chance: 1.0,
             e: Ratio::default(),
+            e_in_time: Ratio::default(),
             x: Ratio::default(),
             obtained: false,
             obtained_by: None,

@@ -191,6 +191,12 @@ pub struct Renamed {
     pub tokens_with_trace: u64,
     /// E that counts as such evidence: at least.
     pub e: f64,
+    /// E, in time, from which a part of it may be renamed: at least.
+    pub e_of_part: f64,
+    /// S23 of such a part: at least.
+    pub s23_of_part: f64,
+    /// Token shapes of such a part in the patch: at least.
+    pub tokens_of_part: u64,
 }
 
 /// Clause 10, `answer_seen`.
@@ -254,6 +260,8 @@ impl Policy {
             ("exposed_used.x", self.exposed_used.x),
             ("renamed.s23", self.renamed.s23),
             ("renamed.e", self.renamed.e),
+            ("renamed.e_of_part", self.renamed.e_of_part),
+            ("renamed.s23_of_part", self.renamed.s23_of_part),
             ("clean.elevated", self.clean.elevated),
         ];
         for (key, value) in shares {
@@ -278,6 +286,7 @@ impl Policy {
             ("exposed_used.lines", self.exposed_used.lines),
             ("renamed.tokens", self.renamed.tokens),
             ("renamed.tokens_with_trace", self.renamed.tokens_with_trace),
+            ("renamed.tokens_of_part", self.renamed.tokens_of_part),
         ];
         for (key, value) in counts {
             if value == 0 {

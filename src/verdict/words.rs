@@ -66,6 +66,11 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
         Fact::S23Tokens => ("tokens compared", "比较的词数"),
         Fact::N => ("distinctive lines of the reference", "参考补丁的特征行数"),
         Fact::E => ("shown before written", "写入前已展示的比例"),
+        Fact::EInTime => (
+            "shown before written, in time",
+            "改动结束前、写入前已展示的比例",
+        ),
+        Fact::S23Shared => ("token shapes in the patch", "补丁中的词法结构数"),
         Fact::X => ("shown, then used", "展示后被使用的比例"),
         Fact::FilesByChance => (
             "probability of so many identical files by chance",

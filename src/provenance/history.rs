@@ -1,0 +1,183 @@
+//! Looks into the history that the task came with: what an ancestor of the base holds is no part of the answer.
+//!
+//! A regression is mended with the lines that stood there before, and `git log -p`, `git show HEAD~1:f`, `git show` of a
+//! commit that such a log named print them. It speaks for the agent, so it is narrow: the look starts at `HEAD`, which no
+//! call so far can have moved, and reaches no other ref.
+
+use std::collections::BTreeSet;
+
+use super::paths::{Paths, Place};
+use super::reads::reads_only;
+
+/// Commits that are remembered.
+const MAX_COMMITS: usize = 4096;
+
+/// A shorter name of a commit is a word.
+const MIN_COMMIT: usize = 6;
+
+/// Options that reach other refs, another repository, or other programs.
+const WIDENS: [&str; 14] = [
+    "--all",
+    "--branches",
+    "--remotes",
+    "--tags",
+    "--reflog",
+    "-g",
+    "--walk-reflogs",
+    "--glob",
+    "--stdin",
+    "--exclude",
+    "--merge",
+    "--alternate-refs",
+    "--no-index",
+    "--contents",
+];
+
+/// Options whose value is the next word.
+const VALUES: [&str; 8] = ["-S", "-G", "-n", "-L", "--author", "--grep", "--since", "--until"];
+
+/// What is known of the history.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    commits: BTreeSet<String>,
+    /// The task forbids even what lies before the base.
+    forbidden: bool,
+}
+
+impl History {
+    /// The history before the base is part of the answer.
+    pub(super) fn forbid(&mut self) {
+        self.forbidden = true;
+    }
+
+    /// Whether a command only looks at ancestors of `HEAD`.
+    pub(super) fn looks(&self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
+        if self.forbidden || command.contains(['$', '`', '<', '>', '\n', ';']) {
+            return false;
+        }
+        let mut parts = command.split('|');
+        let mut first = parts.next().unwrap_or_default().trim();
+        if let Some((to, rest)) = first.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {
+            if paths.place(to.trim(), cwd) == Place::Outside {
+                return false;
+            }
+            first = rest.trim();
+        }
+        let filters = |part: &str| {
+            // What a filter reads beside is not the history.
+            reads_only(part) && !part.contains(['/', '*']) && !part.trim_start().starts_with("git")
+        };
+        !first.contains('&') && parts.all(filters) && self.one(first, paths, cwd)
+    }
+
+    fn one(&self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
+        let mut words = command.split_whitespace().map(|w| w.trim_matches(['\'', '"'])).peekable();
+        if words.next() != Some("git") {
+            return false;
+        }
+        words.next_if_eq(&"--no-pager");
+        if !matches!(words.next(), Some("log" | "show" | "blame" | "whatchanged")) {
+            return false;
+        }
+        let mut value = false;
+        for word in words {
+            let is_value = std::mem::replace(&mut value, VALUES.contains(&word));
+            if word == "--" {
+                // Paths follow.
+                return true;
+            }
+            let option = word.split('=').next().unwrap_or(word);
+            if WIDENS.contains(&option) {
+                return false;
+            }
+            let known = || matches!(paths.place(word, cwd), Place::Known(_));
+            if !(is_value || word.starts_with('-') || self.is_ancestor(word) || known()) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// `HEAD~2`, a commit that a log named, a file at one, or a range between them.
+    fn is_ancestor(&self, word: &str) -> bool {
+        if let Some((from, to)) = word.split_once("..") {
+            let to = to.trim_start_matches('.');
+            let ends = [from, to];
+            return ends.iter().all(|end| end.is_empty() || self.is_ancestor(end));
+        }
+        let commit = word.split(':').next().unwrap_or(word);
+        let name = commit.split(['~', '^']).next().unwrap_or(commit);
+        matches!(name, "HEAD" | "@") || self.names(name)
+    }
+
+    fn names(&self, name: &str) -> bool {
+        is_commit(name) && self.commits.iter().any(|known| known.starts_with(name) || name.starts_with(known.as_str()))
+    }
+
+    /// Learns the commits that a look named.
+    pub(super) fn learn(&mut self, output: &str) {
+        for line in output.lines() {
+            let line = line.trim_start_matches(['*', '|', '/', '\\', '_', ' ']);
+            let line = line.strip_prefix("commit ").unwrap_or(line);
+            let word = line.split_whitespace().next().unwrap_or_default();
+            if is_commit(word) && self.commits.len() < MAX_COMMITS {
+                self.commits.insert(word.to_owned());
+            }
+        }
+    }
+}
+
+/// It may be the name of a commit.
+fn is_commit(word: &str) -> bool {
+    let hex = word.bytes().all(|b| b.is_ascii_hexdigit() && !b.is_ascii_uppercase());
+    hex && (MIN_COMMIT..=40).contains(&word.len()) && word.bytes().any(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[rustfmt::skip]
+    fn looks_at_ancestors_and_at_others() {
+        let mut paths = Paths::default();
+        paths.add("db/insp.py");
+        paths.start_in("/w/run");
+        let mut history = History::default();
+        history.learn("ae6aa1f Refactor inspector\n* e3fefd3 Inspector\ncommit 0123456789abcdef0123456789abcdef01234567\nadded 12\n");
+        for (command, want) in [
+            ("git log -p", true),
+            ("git log -p -2 -- db/insp.py", true),
+            ("git log --oneline | head -20", true),
+            ("cd db && git --no-pager log -p -S describe", true),
+            ("git show HEAD", true),
+            ("git show HEAD~1:db/insp.py", true),
+            ("git show ae6aa1f", true),
+            ("git show ae6aa1f^:db/insp.py", true),
+            ("git show 0123456789", true),
+            ("git log -p e3fefd3..HEAD db/insp.py", true),
+            ("git blame db/insp.py", true),
+            ("git log -p --all", false),
+            ("git log -p --branches=x", false),
+            ("git show origin/main", false),
+            ("git show FETCH_HEAD", false),
+            ("git show 99aabb1", false),
+            ("git show v3.3:db/insp.py", false),
+            ("git log -p HEAD..origin/main", false),
+            ("git log -p ORIG_HEAD", false),
+            ("git log -p | cat - /mnt/ref/a", false),
+            ("git log -p; cat /mnt/ref/a", false),
+            ("git log -p && cat /mnt/ref/a", false),
+            ("cd /mnt/ref && git log -p", false),
+            ("git -C /mnt/ref log -p", false),
+            ("git --git-dir=/mnt/ref/.git log -p", false),
+            ("git diff HEAD~1", false),
+            ("git fetch origin", false),
+            ("gh pr diff 1", false),
+        ] {
+            assert_eq!(history.looks(command, &paths, Some("/w/run")), want, "{command}");
+        }
+        history.forbid();
+        assert!(!history.looks("git log -p", &paths, None));
+    }
+}
