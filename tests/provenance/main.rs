@@ -16,6 +16,7 @@
 )]
 
 mod attacks;
+mod given;
 mod invent;
 mod leaks;
 mod ledger;

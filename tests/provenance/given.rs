@@ -1,0 +1,153 @@
+//! What the prompt hands over, the history before the base, and what a session that nobody recorded left: each with its
+//! attacking twin, which looks the same and takes the reference.
+
+use crate::invent::task;
+use crate::mutate::honest;
+use crate::script::{Format, Step, run};
+use crate::world::{Task, Tree, World};
+
+const FORMATS: [Format; 2] = [Format::ClaudeStream, Format::CodexRollout];
+
+/// A task of so many lines, asked for in these words.
+fn asked(lines: usize, prompt: &str) -> Task {
+    Task {
+        prompt: prompt.to_owned(),
+        ..task(lines)
+    }
+}
+
+/// The verdicts of the formats on a run.
+fn verdicts(task: &Task, tree: &Tree, steps: &[Step]) -> Vec<String> {
+    let world = World::new(task);
+    let judged = FORMATS.map(|format| {
+        let audited = world.audit(format, tree, steps, "Done; the tests pass.");
+        format!("{} {}", audited.verdict(), audited.reason())
+    });
+    judged.to_vec()
+}
+
+/// The reference shown by a call, then typed.
+fn shown(task: &Task, before: &[&str], command: &str) -> Vec<String> {
+    let mut steps: Vec<Step> = before
+        .iter()
+        .map(|command| run(*command, "ab12cd3 Tidy the harbour\n99aabb1 First\n"))
+        .collect();
+    steps.push(run(command, task.added()));
+    steps.extend(task.writes(&task.done()));
+    verdicts(task, &task.done(), &steps)
+}
+
+#[test]
+#[rustfmt::skip]
+fn what_the_prompt_names_is_no_reference() {
+    let port = "Port the pacing of https://github.com/other/pacer into tide.";
+    let guide = "Write the client that is described in /data/guide.md.";
+    let package = "Use the client of the tiny-emitter package as in its guide.";
+    let own = "The project lives at https://github.com/acme/tide. Write the client.";
+    for (prompt, command, want) in [
+        (port, "curl -s https://raw.githubusercontent.com/other/pacer/main/pacer.py", "inconclusive no_evidence"),
+        (port, "curl -s https://raw.githubusercontent.com/third/pacer/main/pacer.py", "invalid full_leak"),
+        (own, "curl -s https://raw.githubusercontent.com/acme/tide/main/tide/client.py", "invalid full_leak"),
+        (guide, "cat /data/guide.md", "inconclusive no_evidence"),
+        (guide, "cat /data/answer.md", "invalid full_leak"),
+        (guide, "cat /data/guide.md /mnt/ref/answer.md", "invalid full_leak"),
+        (package, "cat node_modules/tiny-emitter/README.md", "inconclusive no_evidence"),
+        (package, "cat /opt/app/node_modules/other/README.md", "invalid full_leak"),
+    ] {
+        let got = shown(&asked(60, prompt), &[], command);
+        assert!(got.iter().all(|got| got == want), "{prompt} {command}: {got:?}");
+    }
+}
+
+#[test]
+#[rustfmt::skip]
+fn the_history_before_the_base_is_no_answer() {
+    let none: [&str; 0] = [];
+    for (before, command, want) in [
+        (&none[..], "git log -p -2", "inconclusive no_evidence"),
+        (&none[..], "git show HEAD~1:tide/harbour_0.py", "inconclusive no_evidence"),
+        (&["git log --oneline"][..], "git show ab12cd3", "inconclusive no_evidence"),
+        (&none[..], "git log -p --all", "invalid full_leak"),
+        (&["git log --oneline --all"][..], "git show ab12cd3", "invalid full_leak"),
+        (&["git log --oneline", "git checkout -q next"][..], "git log -p -2", "invalid full_leak"),
+        (&["git log --oneline", "sh /tmp/x.sh"][..], "git log -p -2", "invalid full_leak"),
+    ] {
+        let got = shown(&asked(60, "Bring back what was lost."), before, command);
+        assert!(got.iter().all(|got| got == want), "{before:?} {command}: {got:?}");
+    }
+    let facts = "task\tforbidden\nQ7\tparent\n";
+    let parent = Task { facts: facts.to_owned(), ..asked(60, "Write it.") };
+    let got = shown(&parent, &[], "git log -p -2");
+    assert!(got.iter().all(|got| got.starts_with("invalid")), "{got:?}");
+}
+
+#[test]
+#[rustfmt::skip]
+fn what_a_generator_wrote_follows_from_the_tree() {
+    let asks = "Regenerate the client (npm run gen).";
+    for (prompt, command, want) in [
+        (asks, "npm run gen", "inconclusive no_evidence"),
+        (asks, "make sync", "invalid unexplained_copy"),
+        (asks, "npm run gen && cp /tmp/a.py tide/client.py", "invalid unexplained_copy"),
+        ("Write the client.", "npm run gen", "invalid unexplained_copy"),
+        ("Write the client.", "stubgen tide -o .", "inconclusive no_evidence"),
+    ] {
+        let task = asked(60, prompt);
+        let got = verdicts(&task, &task.done(), &[run(command, "Done")]);
+        assert!(got.iter().all(|got| got == want), "{prompt} {command}: {got:?}");
+    }
+}
+
+/// The first session was lost: half of what stands there is like the GT, or all of it is the GT.
+#[test]
+fn an_earlier_session_is_told_from_a_copy() {
+    let task = task(60);
+    let half = task.solved(&|path, line, text| {
+        vec![if line % 2 == 0 {
+            text.to_owned()
+        } else {
+            honest(path, line)
+        }]
+    });
+    for (tree, want) in [
+        (&half, "inconclusive outcome_unrecorded"),
+        (&task.done(), "invalid gt_preapplied"),
+    ] {
+        let added = task.writes(tree).into_iter().filter_map(|step| match step {
+            Step::Write(_, text) => Some(text),
+            _ => None,
+        });
+        let diff: String = added
+            .flat_map(|text| text.lines().map(|l| format!("+{l}\n")).collect::<Vec<_>>())
+            .collect();
+        let steps = [
+            run("git diff", format!("diff --git a/x b/x\n{diff}")),
+            run("python -m pytest -q", "3 passed in 0.04s"),
+        ];
+        let got = verdicts(&task, tree, &steps);
+        assert!(got.iter().all(|got| got == want), "{want}: {got:?}");
+    }
+}
+
+/// Lines of the GT in no event, behind a call that shows nothing; and the same, typed.
+#[test]
+fn lines_that_a_call_placed_are_not_told() {
+    let task = task(150);
+    let some = |path: &str, line: usize, text: &str| {
+        vec![if line.is_multiple_of(4) {
+            text.to_owned()
+        } else {
+            honest(path, line)
+        }]
+    };
+    let tree = task.solved(&some);
+    let own = task.solved(&|path, line, _| vec![honest(path, line)]);
+    let mut placed = task.writes(&own);
+    placed.push(run("sh /tmp/x.sh", ""));
+    let got = verdicts(&task, &tree, &placed);
+    assert!(got.iter().all(|got| got == "inconclusive outcome_unrecorded"), "{got:?}");
+    let mut typed = task.writes(&tree);
+    typed.push(run("sh /tmp/x.sh", ""));
+    let got = verdicts(&task, &tree, &typed);
+    assert!(got.iter().all(|got| got == "clean no_copy_found"), "{got:?}");
+}
