@@ -15,6 +15,7 @@ use super::reads::reads_only;
 use super::scope::is_program;
 use super::writes::without_heredocs;
 use crate::rules::text::folded;
+use crate::similarity::normalise::squeeze;
 
 /// A shorter name stands in any prompt by chance.
 const MIN_NAME: usize = 3;
@@ -155,23 +156,32 @@ impl Given {
         named
     }
 
-    /// Whether a call writes what follows from the tree, or what the prompt orders word by word.
-    pub(super) fn follows(&self, command: &str) -> bool {
+    /// Whether a call writes what follows from the tree, or what the prompt orders word by word. Of substitutions, what each
+    /// line that they make holds one of; nothing, where any line may come of it.
+    pub(super) fn follows(&self, command: &str) -> Option<Vec<String>> {
         if command.len() > MAX_COMMAND || command.contains(['`', '$', '<']) {
-            return false;
+            return None;
         }
+        let mut pieces = Vec::new();
         let flat = command.replace("&&", "\n").replace("||", "\n");
         let mut some = false;
         for segment in sentences(&flat) {
             if reads_only(&segment) || prepares(&segment) {
                 continue;
             }
-            if !(deterministic(&segment) || substitutes(&segment) || self.orders(&segment)) {
-                return false;
+            if let Some(mut new) = substitutes(&segment) {
+                pieces.append(&mut new);
+            } else if deterministic(&segment) || self.orders(&segment) {
+                some = true;
+            } else {
+                return None;
             }
-            some = true;
         }
-        some
+        match (some, pieces.is_empty()) {
+            (true, _) => Some(Vec::new()),
+            (false, false) => Some(pieces),
+            (false, true) => None,
+        }
     }
 
     fn is_own(&self, name: &str) -> bool {
@@ -303,33 +313,47 @@ const REACHES: [&str; 33] = [
     "\"/", "..", "~", "environ", "stdin", "argv", ".git", "[::-1]",
 ];
 
-/// `sed -i` with substitutions that it spells out, of files of the tree.
-fn substitutes(segment: &str) -> bool {
-    let trimmed = segment.trim();
-    let Some(rest) = trimmed.strip_prefix("sed ") else {
-        return false;
-    };
+/// `sed -i` with substitutions that it spells out, of files of the tree: what they put in, each in pieces.
+fn substitutes(segment: &str) -> Option<Vec<String>> {
+    let rest = segment.trim().strip_prefix("sed ")?;
     let parts: Vec<&str> = rest.split('\'').collect();
     let [options, script, files] = parts.as_slice() else {
-        return false;
+        return None;
     };
     let plain = |word: &str| matches!(word, "-i" | "-E" | "-r" | "-e" | "-Ei" | "-i.bak");
-    options.split_whitespace().all(plain)
-        && files.split_whitespace().all(|file| !file.starts_with(['/', '~', '-', '>']) && !file.contains(".."))
-        && script.split(';').all(|part| substitution(part.trim()))
+    let inside = |file: &str| !file.starts_with(['/', '~', '-', '>']) && !file.contains("..");
+    if !options.split_whitespace().all(plain) || !files.split_whitespace().all(inside) {
+        return None;
+    }
+    let new = script.split(';').map(|part| substitution(part.trim()));
+    Some(new.collect::<Option<Vec<_>>>()?.concat())
 }
 
-/// `s/a/b/g`, which runs nothing and writes no other file.
-fn substitution(part: &str) -> bool {
+/// `s/a/b/g`, which runs nothing and writes no other file: the pieces of what it puts in, without white space.
+fn substitution(part: &str) -> Option<Vec<String>> {
     let mut chars = part.chars();
     let (Some('s'), Some(delimiter)) = (chars.next(), chars.next()) else {
-        return false;
+        return None;
     };
     let pieces: Vec<&str> = chars.as_str().split(delimiter).collect();
-    delimiter.is_ascii_punctuation()
-        && pieces.len() == 3
-        && pieces.last().is_some_and(|flags| flags.chars().all(|c| matches!(c, 'g' | 'i' | 'I' | '0'..='9')))
+    let [_, new, flags] = pieces.as_slice() else {
+        return None;
+    };
+    let harmless = |c| matches!(c, 'g' | 'i' | 'I' | '0'..='9');
+    if !delimiter.is_ascii_punctuation() || !flags.chars().all(harmless) {
+        return None;
+    }
+    // `\1` and `&` stand for what was there.
+    let kept = new.split(['\\', '&']).enumerate().map(|(at, piece)| match at {
+        0 => piece,
+        _ => piece.trim_start_matches(|c: char| c.is_ascii_digit()),
+    });
+    let kept = kept.map(squeeze).filter(|piece| piece.len() >= MIN_PIECE);
+    Some(kept.collect())
 }
+
+/// A shorter piece of a replacement is in any line.
+const MIN_PIECE: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -402,13 +426,14 @@ mod tests {
             ("sh /tmp/stubgen", false),
             ("sh /tmp/x.sh", false),
             ("sed -E -i 's/self\\.assertTrue\\((.*)\\)/assert \\1/; s/a/b/g' tests/*.py", true),
+            ("sed -i 's/a/b/' tests/a.py", false),
             ("sed -i '$r /mnt/x/f' F", false),
             ("sed -i 's/a/b/e' tests/a.py", false),
             ("sed -i 's/a/b/w /tmp/x' tests/a.py", false),
             ("python gen.py > a.py", false),
             ("cat a.py", false),
         ] {
-            assert_eq!(given(prompt).follows(command), want, "{command}");
+            assert_eq!(given(prompt).follows(command).is_some(), want, "{command}");
         }
         for (command, want) in [
             ("python3 - <<'E'\nrows = open('docs/a.md').read()\nopen('a.py', 'w').write(rows)\nE", true),

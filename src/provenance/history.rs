@@ -76,7 +76,7 @@ impl History {
             return false;
         }
         words.next_if_eq(&"--no-pager");
-        if !matches!(words.next(), Some("log" | "show" | "blame" | "whatchanged")) {
+        if !matches!(words.next(), Some("log" | "show" | "whatchanged")) {
             return false;
         }
         let mut value = false;
@@ -156,7 +156,7 @@ mod tests {
             ("git show ae6aa1f^:db/insp.py", true),
             ("git show 0123456789", true),
             ("git log -p e3fefd3..HEAD db/insp.py", true),
-            ("git blame db/insp.py", true),
+            ("git blame db/insp.py", false),
             ("git log -p --all", false),
             ("git log -p --branches=x", false),
             ("git show origin/main", false),

@@ -11,7 +11,7 @@ use super::opaque::{self, OpaqueCopy};
 use super::paths::PathId;
 use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
-use super::unexplained::{given_lines, shown_run, unexplained};
+use super::unexplained::{given_at, given_lines, shown_run, unexplained};
 use crate::similarity::model::Ratio;
 use crate::similarity::normalise::squeeze;
 
@@ -62,7 +62,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         typed_lines: typed_lines(t),
         told_lines: told_lines(t),
         given_lines: given_lines(t),
-        given_at: t.taken.iter().chain(&t.ordered).chain(&t.of_history).map(|(id, s)| (*id, (s.file, s.line))).collect(),
+        given_at: given_at(t),
         history_looks: t.of_history.keys().copied().collect(),
         told_at: t.turns.told.iter().map(|s| (s.file, s.line)).collect(),
     }

@@ -93,7 +93,8 @@ pub struct Tracker {
     pub(super) of_history: BTreeMap<EventId, Source>,
     /// Calls that took what the prompt names, and those that wrote what the prompt orders or what follows from the tree.
     pub(super) taken: BTreeMap<EventId, Source>,
-    pub(super) ordered: BTreeMap<EventId, Source>,
+    /// With what each line holds one of that they may have made.
+    pub(super) ordered: BTreeMap<EventId, (Source, Vec<String>)>,
     /// Another command may have changed anything.
     pub(super) acted: bool,
 }
@@ -359,7 +360,14 @@ impl Tracker {
             return false;
         }
         for id in hits {
-            if let Some(line) = self.lines.get_mut(*id).filter(|line| !line.shown) {
+            // An edit whose content the format does not keep may have written it: then it is the agent's own.
+            let written = self.changes.may_have_written(self.lines.files(*id));
+            let Some(line) = self.lines.get_mut(*id).filter(|line| !line.shown) else {
+                continue;
+            };
+            if line.in_patch && written {
+                line.shown = true;
+            } else {
                 (line.prompt, line.given) = (true, true);
             }
         }
@@ -379,13 +387,14 @@ impl Tracker {
             self.of_history.insert(event.id, event.source.clone());
         } else if given.takes(&event.text, &changes.paths, changes.cwd_of(event)) {
             self.taken.insert(event.id, event.source.clone());
-        } else if command
-            && !looks
-            && (given.follows(&event.text) || !self.acted && is_plain_script(&event.text))
-        {
-            self.ordered.insert(event.id, event.source.clone());
-        } else {
-            self.acted |= command && !looks;
+        } else if command && !looks {
+            let script = || is_plain_script(&event.text).then(Vec::new);
+            match given.follows(&event.text).or_else(script) {
+                Some(pieces) => {
+                    self.ordered.insert(event.id, (event.source.clone(), pieces));
+                }
+                None => self.acted = true,
+            }
         }
     }
 

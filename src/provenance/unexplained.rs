@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines::{Line, Owners};
 use super::opaque::{counts, longest};
+use super::paths::PathId;
 use super::tracker::Tracker;
+use crate::similarity::normalise::squeeze;
 use crate::similarity::testpath::is_test;
-use crate::trace::event::EventId;
+use crate::trace::event::{EventId, Source};
 
 /// What is not explained.
 #[derive(Debug, Default)]
@@ -60,21 +62,51 @@ fn is_of_tests(t: &Tracker, owners: &Owners) -> bool {
 /// The distinctive lines that the prompt hands over: shown by calls that took what it names, or standing where only such
 /// calls, or ones whose output follows from the tree, may have put them.
 pub(super) fn given_lines(t: &Tracker) -> Vec<u32> {
-    let by = |event: &EventId| t.taken.contains_key(event) || t.ordered.contains_key(event);
-    let written = |line: &Line, owners: &Owners| {
-        line.in_patch
-            && !(line.authored || line.exposed.is_some() || line.starter)
-            && owners.files.iter().any(|file| match t.changes.writer(*file) {
-                Some(writer) => by(&writer.event),
-                // No other call acted at all.
-                None => !t.ordered.is_empty() && !t.acted,
-            })
+    let mut given: BTreeSet<u32> = BTreeSet::new();
+    for (_, owners) in t.lines.with_owners().filter(|(line, _)| line.given) {
+        given.extend(owners.gt.iter().copied());
+    }
+    for (index, file) in t.patch.iter().enumerate() {
+        let Some(path) = t.changes.paths.id(&file.path) else {
+            continue;
+        };
+        if t.changes.story(path).unrecorded {
+            continue;
+        }
+        let of_line = t.lines.patch.get(index).into_iter().flatten();
+        for (added, id) in file.lines.iter().zip(of_line) {
+            let both = id.and_then(|id| t.lines.both(id));
+            let Some((line, owners)) = both.filter(|(line, _)| line.of_gt) else {
+                continue;
+            };
+            let explained = line.authored || line.exposed.is_some() || line.starter;
+            if !explained && written(t, path, &added.text) {
+                given.extend(owners.gt.iter().copied());
+            }
+        }
+    }
+    given.into_iter().collect()
+}
+
+/// A call that took what the prompt names, or one whose output follows from the tree, may have written the line there, and
+/// no other.
+fn written(t: &Tracker, path: PathId, text: &str) -> bool {
+    let makes = |(_, pieces): &(Source, Vec<String>)| {
+        pieces.is_empty() || pieces.iter().any(|piece| squeeze(text).contains(piece.as_str()))
     };
-    let lines = t.lines.with_owners();
-    let given = lines.filter(|(line, owners)| line.given || written(line, owners));
-    let mut out: Vec<u32> = given.flat_map(|(_, owners)| owners.gt.iter().copied()).collect();
-    out.sort_unstable();
-    out
+    match t.changes.writer(path) {
+        Some(writer) if t.taken.contains_key(&writer.event) => true,
+        // Behind any other call that may have written, nobody tells which of them did.
+        Some(writer) => !t.acted && t.ordered.get(&writer.event).is_some_and(makes),
+        None => !t.acted && t.ordered.values().any(makes),
+    }
+}
+
+/// Where those calls stand.
+pub(super) fn given_at(t: &Tracker) -> BTreeMap<EventId, (u32, u64)> {
+    let ordered = t.ordered.iter().map(|(id, (source, _))| (id, source));
+    let all = t.taken.iter().chain(&t.of_history).chain(ordered);
+    all.map(|(id, source)| (*id, (source.file, source.line))).collect()
 }
 
 /// The most long lines of one GT file of code that follow each other there, were shown, and stand in the patch.

@@ -88,6 +88,7 @@ fn what_a_generator_wrote_follows_from_the_tree() {
     for (prompt, command, want) in [
         (asks, "npm run gen", "inconclusive no_evidence"),
         (asks, "make sync", "invalid unexplained_copy"),
+        (asks, "sh /tmp/x.sh; npm run gen", "invalid unexplained_copy"),
         (asks, "npm run gen && cp /tmp/a.py tide/client.py", "invalid unexplained_copy"),
         ("Write the client.", "npm run gen", "invalid unexplained_copy"),
         ("Write the client.", "stubgen tide -o .", "inconclusive no_evidence"),
@@ -95,6 +96,17 @@ fn what_a_generator_wrote_follows_from_the_tree() {
         let task = asked(60, prompt);
         let got = verdicts(&task, &task.done(), &[run(command, "Done")]);
         assert!(got.iter().all(|got| got == want), "{prompt} {command}: {got:?}");
+    }
+}
+
+/// A substitution explains the lines that hold what it puts in, and no others.
+#[test]
+fn a_substitution_does_not_explain_what_stood_there_before() {
+    let task = task(60);
+    let substitute = run("sed -i 's/alpha/omega/g' tide/harbour_0.py tide/*.py", "");
+    for steps in [vec![substitute.clone()], vec![run("sh /tmp/x.sh", ""), substitute]] {
+        let got = verdicts(&task, &task.done(), &steps);
+        assert!(got.iter().all(|got| got == "invalid unexplained_copy"), "{got:?}");
     }
 }
 
