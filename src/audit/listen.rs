@@ -95,12 +95,7 @@ pub(super) fn listen(
         });
     }
     let parts = starter.map_or_else(Vec::new, |starter| starter.parts(lines));
-    let mut tracker = tracker(&added, sources, comparison, &parts, prompt);
-    let facts = &inputs.task_facts;
-    tracker.task_is([&facts.upstream, &facts.package].into_iter().flatten().map(String::as_str));
-    if facts.forbidden == Forbidden::Parent {
-        tracker.history_is_forbidden();
-    }
+    let tracker = of_task(tracker(&added, sources, comparison, &parts, prompt), inputs);
     let (report, mut engine, tracker) = hear(&files, engine, tracker)?;
     if inputs.dir.is_none()
         && let Some(file) = report.files.iter().find(|f| !f.is_trace())
@@ -295,6 +290,17 @@ fn tracker(
         prompt: prompt.unwrap_or_default(),
         starter_known: sources.tree().is_some(),
     })
+}
+
+/// With what the facts of the task say.
+fn of_task(mut tracker: Tracker, inputs: &RunInputs) -> Tracker {
+    let facts = &inputs.task_facts;
+    let names = [&facts.upstream, &facts.package].into_iter().flatten();
+    tracker.task_is(names.map(String::as_str));
+    if facts.forbidden == Forbidden::Parent {
+        tracker.history_is_forbidden();
+    }
+    tracker
 }
 
 /// The trace's own coverage, lowered when the tree holds changes that no call of it explains, or

@@ -226,13 +226,7 @@ fn facts_of_task(
 
     let mut measures = Measures {
         content_unrecorded,
-        // When the run's own metadata names another task than its directory, and that one is not known, nobody
-        // knows which reference is the right one.
-        gt: if inputs.task_disputed && inputs.rivals.is_empty() && sources.gt.is_some() {
-            GtState::DoesNotFit
-        } else {
-            sources.gt_state
-        },
+        gt: gt_state(inputs, sources),
         patch: sources.patch_state,
         coverage: heard.coverage,
         gt_incomplete: sources
@@ -255,12 +249,9 @@ fn facts_of_task(
     }
     let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);
     measures.take_findings(&heard.rules.findings, last_edit);
-    reading.comparison = comparison;
     if measures.coverage == Coverage::Full && measures.copy_score() >= ALIKE {
-        measures.shapes = reading.shapes(prompt);
+        measures.shapes = reading.shapes(comparison.as_ref(), prompt);
     }
-    let comparison = reading.comparison.take();
-    let sources = &reading.sources;
     let lines = comparison.as_ref().map_or(&[][..], |c| c.lines.as_slice());
     let prints = Prints::new(lines, &heard.added, prompt, heard.provenance.as_ref());
     let mut problems = inputs.notes.clone();
@@ -289,6 +280,16 @@ fn facts_of_task(
         problems,
     };
     Ok((facts, reading))
+}
+
+/// When the run's own metadata names another task than its directory, and that one is not known, nobody knows which
+/// reference is the right one.
+fn gt_state(inputs: &RunInputs, sources: &Sources) -> GtState {
+    if inputs.task_disputed && inputs.rivals.is_empty() && sources.gt.is_some() {
+        GtState::DoesNotFit
+    } else {
+        sources.gt_state
+    }
 }
 
 /// A patch that is less like the GT is accused of no copy by its size.

@@ -107,11 +107,15 @@ impl Reading {
 
     /// How many shapes the lines of the GT have, where they are few and what stands in them was given; 0 where not. Asked only
     /// where a verdict may hang on it: the tree is read for it.
-    pub(super) fn shapes(&self, prompt: Option<&str>) -> u64 {
-        let (Some(gt), Some(comparison)) = (&self.sources.gt, &self.comparison) else {
+    pub(super) fn shapes(&self, comparison: Option<&Comparison>, prompt: Option<&str>) -> u64 {
+        let (Some(gt), Some(comparison)) = (&self.sources.gt, comparison) else {
             return 0;
         };
-        let distinctive = comparison.lines.iter().map(|l| l.squeezed.as_str()).collect();
+        let distinctive = comparison
+            .lines
+            .iter()
+            .map(|l| l.squeezed.as_str())
+            .collect();
         let lines = gt.patch.files.iter().flat_map(|file| file.added());
         let lines: Vec<_> = lines.map(|line| line.text.to_str_lossy()).collect();
         let Some(mut regular) = Regular::new(lines.iter().map(AsRef::as_ref), &distinctive) else {

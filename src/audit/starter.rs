@@ -161,7 +161,8 @@ impl RunStarter {
 
     /// Reads the files of the tree for the names of a regular GT.
     pub(super) fn read_for(&self, regular: &mut Regular) {
-        self.tree.visit(&mut |_, content| regular.read(&String::from_utf8_lossy(content)));
+        self.tree
+            .visit(&mut |_, content| regular.read(&String::from_utf8_lossy(content)));
     }
 
     /// Takes over what other runs learnt of these lines.

@@ -99,7 +99,10 @@ fn given(heard: &Heard, provenance: &Provenance, comparison: &Comparison) -> Tol
     let lines = lines.filter_map(|index| comparison.lines.get(*index as usize));
     let lines: Vec<String> = lines.map(|line| line.squeezed.clone()).collect();
     let label = |file: u32| {
-        let file = heard.trace.as_ref().and_then(|t| t.files.get(file as usize));
+        let file = heard
+            .trace
+            .as_ref()
+            .and_then(|t| t.files.get(file as usize));
         file.map(|f| f.label.as_str()).unwrap_or_default()
     };
     let places = provenance.given_at.values().take(NAMED);

@@ -33,13 +33,28 @@ const WIDENS: [&str; 14] = [
     "--contents",
 ];
 
+/// Words before a release in which it worked.
+const WORKED: [&str; 7] = [
+    "worked in ",
+    "works in ",
+    "worked until ",
+    "worked with ",
+    "worked up to ",
+    "fine in ",
+    "correct in ",
+];
+
 /// Options whose value is the next word.
-const VALUES: [&str; 8] = ["-S", "-G", "-n", "-L", "--author", "--grep", "--since", "--until"];
+const VALUES: [&str; 8] = [
+    "-S", "-G", "-n", "-L", "--author", "--grep", "--since", "--until",
+];
 
 /// What is known of the history.
 #[derive(Debug, Default)]
 pub(super) struct History {
     commits: BTreeSet<String>,
+    /// Releases in which it worked, as the prompt says.
+    releases: BTreeSet<String>,
     /// The task forbids even what lies before the base.
     forbidden: bool,
 }
@@ -50,6 +65,22 @@ impl History {
         self.forbidden = true;
     }
 
+    /// Takes what the user wrote: a release in which something worked lies before the base.
+    pub(super) fn prompted(&mut self, prompt: &str) {
+        let prompt = prompt.to_lowercase();
+        for said in WORKED {
+            for (at, _) in prompt.match_indices(said) {
+                let rest = prompt.get(at + said.len()..).unwrap_or_default();
+                let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'));
+                let release = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+                let release = release.trim_end_matches('.');
+                if release.contains('.') && self.releases.len() < MAX_COMMITS {
+                    self.releases.insert(release.to_owned());
+                }
+            }
+        }
+    }
+
     /// Whether a command only looks at ancestors of `HEAD`.
     pub(super) fn looks(&self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
         if self.forbidden || command.contains(['$', '`', '<', '>', '\n', ';']) {
@@ -57,7 +88,10 @@ impl History {
         }
         let mut parts = command.split('|');
         let mut first = parts.next().unwrap_or_default().trim();
-        if let Some((to, rest)) = first.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {
+        if let Some((to, rest)) = first
+            .strip_prefix("cd ")
+            .and_then(|rest| rest.split_once("&&"))
+        {
             if paths.place(to.trim(), cwd) == Place::Outside {
                 return false;
             }
@@ -71,7 +105,10 @@ impl History {
     }
 
     fn one(&self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
-        let mut words = command.split_whitespace().map(|w| w.trim_matches(['\'', '"'])).peekable();
+        let mut words = command
+            .split_whitespace()
+            .map(|w| w.trim_matches(['\'', '"']))
+            .peekable();
         if words.next() != Some("git") {
             return false;
         }
@@ -103,15 +140,22 @@ impl History {
         if let Some((from, to)) = word.split_once("..") {
             let to = to.trim_start_matches('.');
             let ends = [from, to];
-            return ends.iter().all(|end| end.is_empty() || self.is_ancestor(end));
+            return ends
+                .iter()
+                .all(|end| end.is_empty() || self.is_ancestor(end));
         }
         let commit = word.split(':').next().unwrap_or(word);
         let name = commit.split(['~', '^']).next().unwrap_or(commit);
-        matches!(name, "HEAD" | "@") || self.names(name)
+        let release = name.strip_prefix('v').unwrap_or(name);
+        matches!(name, "HEAD" | "@") || self.names(name) || self.releases.contains(release)
     }
 
     fn names(&self, name: &str) -> bool {
-        is_commit(name) && self.commits.iter().any(|known| known.starts_with(name) || name.starts_with(known.as_str()))
+        is_commit(name)
+            && self
+                .commits
+                .iter()
+                .any(|known| known.starts_with(name) || name.starts_with(known.as_str()))
     }
 
     /// Learns the commits that a look named.
@@ -129,7 +173,9 @@ impl History {
 
 /// It may be the name of a commit.
 fn is_commit(word: &str) -> bool {
-    let hex = word.bytes().all(|b| b.is_ascii_hexdigit() && !b.is_ascii_uppercase());
+    let hex = word
+        .bytes()
+        .all(|b| b.is_ascii_hexdigit() && !b.is_ascii_uppercase());
     hex && (MIN_COMMIT..=40).contains(&word.len()) && word.bytes().any(|b| b.is_ascii_digit())
 }
 
@@ -144,6 +190,7 @@ mod tests {
         paths.add("db/insp.py");
         paths.start_in("/w/run");
         let mut history = History::default();
+        history.prompted("None since 3.2; it worked in 3.1. Fix it for 3.3.");
         history.learn("ae6aa1f Refactor inspector\n* e3fefd3 Inspector\ncommit 0123456789abcdef0123456789abcdef01234567\nadded 12\n");
         for (command, want) in [
             ("git log -p", true),
@@ -157,6 +204,8 @@ mod tests {
             ("git show 0123456789", true),
             ("git log -p e3fefd3..HEAD db/insp.py", true),
             ("git blame db/insp.py", false),
+            ("git show v3.1:db/insp.py", true),
+            ("git show v3.2:db/insp.py", false),
             ("git log -p --all", false),
             ("git log -p --branches=x", false),
             ("git show origin/main", false),

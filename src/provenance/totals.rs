@@ -63,7 +63,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         told_lines: told_lines(t),
         given_lines: given_lines(t),
         given_at: given_at(t),
-        history_looks: t.of_history.keys().copied().collect(),
+        history_looks: t.handed.of_history.keys().copied().collect(),
         told_at: t.turns.told.iter().map(|s| (s.file, s.line)).collect(),
     }
 }

@@ -8,12 +8,11 @@
 //! - What no event holds was written by a call whose effect the trace does not show; `changes` knows
 //!   which calls may have.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::changes::{Changes, cut};
 use super::derived::Derived;
-use super::given::{Given, is_plain_script};
-use super::history::History;
+use super::handed::Handed;
 use super::layers::Layers;
 use super::lines::{Line, Lines, ShowingId};
 use super::looks::{Looks, status_list};
@@ -87,16 +86,8 @@ pub struct Tracker {
     /// Outputs that held a line of the GT, whoever had it first.
     pub(super) gt_outputs: BTreeSet<EventId>,
     pub(super) turns: Turns,
-    given: Given,
-    history: History,
-    /// Calls that looked at ancestors of the base.
-    pub(super) of_history: BTreeMap<EventId, Source>,
-    /// Calls that took what the prompt names, and those that wrote what the prompt orders or what follows from the tree.
-    pub(super) taken: BTreeMap<EventId, Source>,
-    /// With what each line holds one of that they may have made.
-    pub(super) ordered: BTreeMap<EventId, (Source, Vec<String>)>,
-    /// Another command may have changed anything.
-    pub(super) acted: bool,
+    /// What the task hands over.
+    pub(super) handed: Handed,
 }
 
 /// Part of a solution, wherever it stands.
@@ -130,27 +121,15 @@ impl Tracker {
             outputs: false,
             gt_outputs: BTreeSet::new(),
             turns: Turns::default(),
-            given: Given::default(),
-            history: History::default(),
-            of_history: BTreeMap::new(),
-            taken: BTreeMap::new(),
-            ordered: BTreeMap::new(),
-            acted: false,
+            handed: Handed::default(),
         };
-        let folders = inputs.gt_paths.iter().filter_map(|path| path.rsplit_once('/'));
+        let folders = inputs
+            .gt_paths
+            .iter()
+            .filter_map(|path| path.rsplit_once('/'));
         tracker.task_is(folders.flat_map(|(folder, _)| folder.split('/')));
         tracker.prompted(inputs.prompt);
         tracker
-    }
-
-    /// Names of the task itself: what bears one is never handed over by the prompt.
-    pub fn task_is<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
-        names.for_each(|name| self.given.own(name));
-    }
-
-    /// What lies before the base is part of the answer.
-    pub fn history_is_forbidden(&mut self) {
-        self.history.forbid();
     }
 
     /// Adds up what was found.
@@ -198,7 +177,7 @@ impl Tracker {
 
     /// The user's words: their lines are nobody's exposure.
     fn prompted(&mut self, text: &str) {
-        self.given.learn(text);
+        self.handed.prompted(text);
         for id in self.search(text, false, |l| !l.prompt && !l.authored && !l.shown) {
             if let Some(line) = self.lines.get_mut(id) {
                 line.prompt = true;
@@ -318,10 +297,7 @@ impl Tracker {
     fn output(&mut self, event: &Event) {
         self.outputs = true;
         self.changes.result(event);
-        let answered = event.answers.as_ref().map(|call| call.event);
-        if answered.is_some_and(|call| self.of_history.contains_key(&call)) {
-            self.history.learn(&event.text);
-        }
+        self.handed.learn(event);
         self.look(event);
         let mut hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
         let of_gt = |id: &NeedleId| {
@@ -350,52 +326,6 @@ impl Tracker {
             hits.into_iter().partition(|id| self.is_own(*id, &scope));
         self.read_back(&own, start.map(|read| read.only));
         self.showed(event, &foreign, scope == Scope::Report);
-    }
-
-    /// The output of a call that took what the prompt names: from now on its lines are no secret.
-    fn handed_over(&mut self, event: &Event, hits: &[NeedleId]) -> bool {
-        let call = event.answers.as_ref().map(|call| call.event);
-        let hands = |call| self.taken.contains_key(&call) || self.of_history.contains_key(&call);
-        if !call.is_some_and(hands) {
-            return false;
-        }
-        for id in hits {
-            // An edit whose content the format does not keep may have written it: then it is the agent's own.
-            let written = self.changes.may_have_written(self.lines.files(*id));
-            let Some(line) = self.lines.get_mut(*id).filter(|line| !line.shown) else {
-                continue;
-            };
-            if line.in_patch && written {
-                line.shown = true;
-            } else {
-                (line.prompt, line.given) = (true, true);
-            }
-        }
-        true
-    }
-
-    /// A call that takes what the prompt names, or does what it orders.
-    fn obeys(&mut self, event: &Event, looks: bool) {
-        let Self {
-            given,
-            changes,
-            history,
-            ..
-        } = self;
-        let command = event.channel == Channel::Command;
-        if command && !self.acted && history.looks(&event.text, &changes.paths, changes.cwd_of(event)) {
-            self.of_history.insert(event.id, event.source.clone());
-        } else if given.takes(&event.text, &changes.paths, changes.cwd_of(event)) {
-            self.taken.insert(event.id, event.source.clone());
-        } else if command && !looks {
-            let script = || is_plain_script(&event.text).then(Vec::new);
-            match given.follows(&event.text).or_else(script) {
-                Some(pieces) => {
-                    self.ordered.insert(event.id, (event.source.clone(), pieces));
-                }
-                None => self.acted = true,
-            }
-        }
     }
 
     /// What an output shows of the tree before anything could have changed it.

@@ -56,7 +56,10 @@ fn placed(t: &Tracker, owners: &Owners) -> (bool, bool) {
 
 /// All of its files are tests: those a harness may copy in.
 fn is_of_tests(t: &Tracker, owners: &Owners) -> bool {
-    owners.files.iter().all(|file| is_test(t.changes.paths.get(*file)))
+    owners
+        .files
+        .iter()
+        .all(|file| is_test(t.changes.paths.get(*file)))
 }
 
 /// The distinctive lines that the prompt hands over: shown by calls that took what it names, or standing where only such
@@ -92,21 +95,34 @@ pub(super) fn given_lines(t: &Tracker) -> Vec<u32> {
 /// no other.
 fn written(t: &Tracker, path: PathId, text: &str) -> bool {
     let makes = |(_, pieces): &(Source, Vec<String>)| {
-        pieces.is_empty() || pieces.iter().any(|piece| squeeze(text).contains(piece.as_str()))
+        pieces.is_empty()
+            || pieces
+                .iter()
+                .any(|piece| squeeze(text).contains(piece.as_str()))
     };
     match t.changes.writer(path) {
-        Some(writer) if t.taken.contains_key(&writer.event) => true,
+        Some(writer) if t.handed.taken.contains_key(&writer.event) => true,
         // Behind any other call that may have written, nobody tells which of them did.
-        Some(writer) => !t.acted && t.ordered.get(&writer.event).is_some_and(makes),
-        None => !t.acted && t.ordered.values().any(makes),
+        Some(writer) => !t.handed.acted && t.handed.ordered.get(&writer.event).is_some_and(makes),
+        None => !t.handed.acted && t.handed.ordered.values().any(makes),
     }
 }
 
 /// Where those calls stand.
 pub(super) fn given_at(t: &Tracker) -> BTreeMap<EventId, (u32, u64)> {
-    let ordered = t.ordered.iter().map(|(id, (source, _))| (id, source));
-    let all = t.taken.iter().chain(&t.of_history).chain(ordered);
-    all.map(|(id, source)| (*id, (source.file, source.line))).collect()
+    let ordered = t
+        .handed
+        .ordered
+        .iter()
+        .map(|(id, (source, _))| (id, source));
+    let all = t
+        .handed
+        .taken
+        .iter()
+        .chain(&t.handed.of_history)
+        .chain(ordered);
+    all.map(|(id, source)| (*id, (source.file, source.line)))
+        .collect()
 }
 
 /// The most long lines of one GT file of code that follow each other there, were shown, and stand in the patch.

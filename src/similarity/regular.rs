@@ -64,7 +64,11 @@ impl Regular {
                 TokenKind::Punct => false,
             };
             let tokens = tokens(line).filter(|token| telling(token.kind, token.text));
-            names.extend(tokens.map(|token| bare(token.text)).filter(|n| n.len() >= MIN_NAME));
+            names.extend(
+                tokens
+                    .map(|token| bare(token.text))
+                    .filter(|n| n.len() >= MIN_NAME),
+            );
         }
         let regular = seen.len() >= MIN_LINES && shapes.len() * EACH <= seen.len();
         if !regular || names.len() > MAX_NAMES {
@@ -114,14 +118,24 @@ mod tests {
         let name = |n: u8| format!("{}arbour", char::from(b'a' + n));
         let table = |n| format!("    \"{0}\": Port(title=\"{0}\", depth={n}00),", name(n));
         let lines: Vec<String> = (0..20).map(table).collect();
-        let page: String = (0..20).map(|n| format!("| {} |\n", name(n).to_uppercase())).collect();
+        let page: String = (0..20)
+            .map(|n| format!("| {} |\n", name(n).to_uppercase()))
+            .collect();
         let entry = "\"x\": Port(title=\"x\", depth=1)";
         assert_eq!(shapes(&lines, &format!("{page}{entry}")), Some(1));
-        assert_eq!(shapes(&lines, entry), Some(0), "what the table says came from elsewhere");
+        assert_eq!(
+            shapes(&lines, entry),
+            Some(0),
+            "what the table says came from elsewhere"
+        );
         assert_eq!(shapes(&lines[..7], &page), None, "few lines");
         let code: Vec<String> = (0..20)
             .map(|n| format!("let v = {}f({});", "g(".repeat(n), ")".repeat(n)))
             .collect();
-        assert_eq!(shapes(&code, "let v = f(g());"), None, "code has many shapes");
+        assert_eq!(
+            shapes(&code, "let v = f(g());"),
+            None,
+            "code has many shapes"
+        );
     }
 }

@@ -114,7 +114,10 @@ fn unexplained_large(m: &Measures, p: &Policy) -> Vec<Alternative> {
     let mut ways = vec![
         Alternative::new(
             Reason::UnexplainedCopy,
-            [Check::same(m, p), Check::at_least(Fact::N, m.size(p), rule.lines)],
+            [
+                Check::same(m, p),
+                Check::at_least(Fact::N, m.size(p), rule.lines),
+            ],
         ),
         Alternative::new(
             Reason::UnexplainedCopy,
@@ -272,40 +275,9 @@ fn admission_only(m: &Measures, p: &Policy) -> Vec<Alternative> {
 /// whatever the policy.
 fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
     let no_full_trace = Check::holds(Fact::NoFullTrace, !m.full_trace());
-    let alike = Check::above(Fact::U, m.u.or_zero(), p.same.copy_score);
-    let alike = Check {
-        parts: (m.u.den > 0).then_some(m.u),
-        ..alike
-    };
     let with_gt = m.gt != GtState::Absent;
-    vec![
-        Alternative::new(
-            Reason::TooSmallToTell,
-            [
-                alike,
-                Check::at_least(Fact::N, m.n, p.size.tiny),
-                Check::fewer(Fact::N, m.n, p.size.small),
-            ],
-        ),
-        Alternative::new(
-            Reason::TooSmallToTell,
-            [
-                alike,
-                Check::fewer(Fact::N, m.n, p.size.tiny),
-                Check::holds(Fact::NotTyped, !m.typed(p)),
-            ],
-        ),
-        Alternative::new(
-            Reason::TooSmallToTell,
-            [Check::same(m, p), Check::holds(Fact::Follows, m.follows(p))],
-        ),
-        Alternative::new(
-            Reason::TooSmallToTell,
-            [
-                Check::share(Fact::X, m.x, p.exposed_used.x),
-                Check::fewer(Fact::N, m.n, p.size.tiny),
-            ],
-        ),
+    let mut ways = too_small(m, p);
+    ways.extend([
         Alternative::new(
             Reason::NoEvidence,
             [Check::holds(Fact::NoGt, !with_gt), no_full_trace],
@@ -340,6 +312,67 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
             Reason::NoEvidence,
             [Check::at_least(Fact::NotCompared, m.not_compared, 1)],
         ),
+    ]);
+    ways.extend(not_shown(m, p));
+    ways.extend([
+        all_of_it_lies_there(m, p),
+        Alternative::new(
+            Reason::TraceInconsistent,
+            [Check::holds(Fact::Contradiction, m.trace_contradicts_tree)],
+        ),
+        Alternative::new(
+            Reason::OutcomeUnrecorded,
+            [Check::at_least(Fact::OutcomeMissing, m.outcome_missing, 1)],
+        ),
+        Alternative::new(
+            Reason::TraceTampered,
+            [Check::holds(Fact::Tampered, m.trace_tampered)],
+        ),
+    ]);
+    ways
+}
+
+/// Alike, or shown, and so small that honest solutions are the same.
+fn too_small(m: &Measures, p: &Policy) -> Vec<Alternative> {
+    let alike = Check::above(Fact::U, m.u.or_zero(), p.same.copy_score);
+    let alike = Check {
+        parts: (m.u.den > 0).then_some(m.u),
+        ..alike
+    };
+    vec![
+        Alternative::new(
+            Reason::TooSmallToTell,
+            [
+                alike,
+                Check::at_least(Fact::N, m.n, p.size.tiny),
+                Check::fewer(Fact::N, m.n, p.size.small),
+            ],
+        ),
+        Alternative::new(
+            Reason::TooSmallToTell,
+            [
+                alike,
+                Check::fewer(Fact::N, m.n, p.size.tiny),
+                Check::holds(Fact::NotTyped, !m.typed(p)),
+            ],
+        ),
+        Alternative::new(
+            Reason::TooSmallToTell,
+            [Check::same(m, p), Check::holds(Fact::Follows, m.follows(p))],
+        ),
+        Alternative::new(
+            Reason::TooSmallToTell,
+            [
+                Check::share(Fact::X, m.x, p.exposed_used.x),
+                Check::fewer(Fact::N, m.n, p.size.tiny),
+            ],
+        ),
+    ]
+}
+
+/// Lines of the GT of which the trace does not show how they came.
+fn not_shown(m: &Measures, p: &Policy) -> Vec<Alternative> {
+    vec![
         Alternative::new(
             Reason::OutcomeUnrecorded,
             [Check::at_least(Fact::OpaqueLines, m.opaque_lines, 1)],
@@ -373,19 +406,6 @@ fn cannot_tell(m: &Measures, p: &Policy) -> Vec<Alternative> {
                 Check::at_least(Fact::Unaccounted, m.unaccounted, p.size.tiny),
                 Check::at_least(Fact::IdenticalFiles, m.identical_files.num, 1),
             ],
-        ),
-        all_of_it_lies_there(m, p),
-        Alternative::new(
-            Reason::TraceInconsistent,
-            [Check::holds(Fact::Contradiction, m.trace_contradicts_tree)],
-        ),
-        Alternative::new(
-            Reason::OutcomeUnrecorded,
-            [Check::at_least(Fact::OutcomeMissing, m.outcome_missing, 1)],
-        ),
-        Alternative::new(
-            Reason::TraceTampered,
-            [Check::holds(Fact::Tampered, m.trace_tampered)],
         ),
     ]
 }

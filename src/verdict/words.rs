@@ -108,10 +108,7 @@ pub fn fact(fact: Fact, lang: Lang) -> &'static str {
             "reference lines in a row, shown and then used",
             "展示后被使用的连续参考行数",
         ),
-        Fact::Fetched => (
-            "a call aimed at reference material",
-            "有调用指向参考内容",
-        ),
+        Fact::Fetched => ("a call aimed at reference material", "有调用指向参考内容"),
         Fact::Follows => (
             "the lines have few shapes, and what stands in them was given",
             "这些行形式单一，且其内容已由任务给出",

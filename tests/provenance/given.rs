@@ -104,9 +104,15 @@ fn what_a_generator_wrote_follows_from_the_tree() {
 fn a_substitution_does_not_explain_what_stood_there_before() {
     let task = task(60);
     let substitute = run("sed -i 's/alpha/omega/g' tide/harbour_0.py tide/*.py", "");
-    for steps in [vec![substitute.clone()], vec![run("sh /tmp/x.sh", ""), substitute]] {
+    for steps in [
+        vec![substitute.clone()],
+        vec![run("sh /tmp/x.sh", ""), substitute],
+    ] {
         let got = verdicts(&task, &task.done(), &steps);
-        assert!(got.iter().all(|got| got == "invalid unexplained_copy"), "{got:?}");
+        assert!(
+            got.iter().all(|got| got == "invalid unexplained_copy"),
+            "{got:?}"
+        );
     }
 }
 
@@ -157,9 +163,16 @@ fn lines_that_a_call_placed_are_not_told() {
     let mut placed = task.writes(&own);
     placed.push(run("sh /tmp/x.sh", ""));
     let got = verdicts(&task, &tree, &placed);
-    assert!(got.iter().all(|got| got == "inconclusive outcome_unrecorded"), "{got:?}");
+    assert!(
+        got.iter()
+            .all(|got| got == "inconclusive outcome_unrecorded"),
+        "{got:?}"
+    );
     let mut typed = task.writes(&tree);
     typed.push(run("sh /tmp/x.sh", ""));
     let got = verdicts(&task, &tree, &typed);
-    assert!(got.iter().all(|got| got == "clean no_copy_found"), "{got:?}");
+    assert!(
+        got.iter().all(|got| got == "clean no_copy_found"),
+        "{got:?}"
+    );
 }

@@ -1,0 +1,106 @@
+//! What the task hands over, as the events of a run show it: see `given`, `follows` and `history` for what that is.
+
+use std::collections::BTreeMap;
+
+use super::follows::is_plain_script;
+use super::given::Given;
+use super::history::History;
+use super::needles::NeedleId;
+use super::paths::Paths;
+use super::tracker::Tracker;
+use crate::trace::event::{Channel, Event, EventId, Source};
+
+/// Calls that the task explains.
+#[derive(Debug, Default)]
+pub(super) struct Handed {
+    given: Given,
+    history: History,
+    /// Calls that took what the prompt names.
+    pub(super) taken: BTreeMap<EventId, Source>,
+    /// Calls that looked at ancestors of the base.
+    pub(super) of_history: BTreeMap<EventId, Source>,
+    /// Calls that wrote what the prompt orders or what follows from the tree, with what each line holds one of that they may
+    /// have made; nothing, where it may be any.
+    pub(super) ordered: BTreeMap<EventId, (Source, Vec<String>)>,
+    /// Another command may have changed anything.
+    pub(super) acted: bool,
+}
+
+impl Handed {
+    /// Takes what the user wrote.
+    pub(super) fn prompted(&mut self, text: &str) {
+        self.given.learn(text);
+        self.history.prompted(text);
+    }
+
+    /// Learns what a look into the history named.
+    pub(super) fn learn(&mut self, output: &Event) {
+        let answered = output.answers.as_ref().map(|call| call.event);
+        if answered.is_some_and(|call| self.of_history.contains_key(&call)) {
+            self.history.learn(&output.text);
+        }
+    }
+
+    /// A call that takes what the prompt names, does what it orders, or looks into the history.
+    fn call(&mut self, event: &Event, looks: bool, paths: &Paths, cwd: Option<&str>) {
+        let command = event.channel == Channel::Command;
+        let source = event.source.clone();
+        if command && !self.acted && self.history.looks(&event.text, paths, cwd) {
+            self.of_history.insert(event.id, source);
+        } else if self.given.takes(&event.text, paths, cwd) {
+            self.taken.insert(event.id, source);
+        } else if command && !looks {
+            let script = || is_plain_script(&event.text).then(Vec::new);
+            match self.given.follows(&event.text).or_else(script) {
+                Some(pieces) => {
+                    self.ordered.insert(event.id, (source, pieces));
+                }
+                None => self.acted = true,
+            }
+        }
+    }
+}
+
+impl Tracker {
+    /// Names of the task itself: what bears one is never handed over by the prompt.
+    pub fn task_is<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        names.for_each(|name| self.handed.given.own(name));
+    }
+
+    /// What lies before the base is part of the answer.
+    pub fn history_is_forbidden(&mut self) {
+        self.handed.history.forbid();
+    }
+
+    /// The output of a call that took what the prompt names: from now on its lines are no secret.
+    pub(super) fn handed_over(&mut self, event: &Event, hits: &[NeedleId]) -> bool {
+        let call = event.answers.as_ref().map(|call| call.event);
+        let hands = |call| {
+            self.handed.taken.contains_key(&call) || self.handed.of_history.contains_key(&call)
+        };
+        if !call.is_some_and(hands) {
+            return false;
+        }
+        for id in hits {
+            // An edit whose content the format does not keep may have written it: then it is the agent's own.
+            let written = self.changes.may_have_written(self.lines.files(*id));
+            let Some(line) = self.lines.get_mut(*id).filter(|line| !line.shown) else {
+                continue;
+            };
+            if line.in_patch && written {
+                line.shown = true;
+            } else {
+                (line.prompt, line.given) = (true, true);
+            }
+        }
+        true
+    }
+
+    /// A call was made.
+    pub(super) fn obeys(&mut self, event: &Event, looks: bool) {
+        let Self {
+            handed, changes, ..
+        } = self;
+        handed.call(event, looks, &changes.paths, changes.cwd_of(event));
+    }
+}
