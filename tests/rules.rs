@@ -40,6 +40,7 @@ use tables::{BLOCKED, CLAIMS, HONEST, NAMES, NO_CLAIMS, OBTAINED};
 use trace_audit::experiment::task_facts::TaskFacts;
 use trace_audit::rules::finding::{Finding, Kind, Stage};
 use trace_audit::rules::{Engine, RuleSet};
+use trace_audit::trace::{TraceFile, read_traces};
 use trace_audit::trace::event::{
     Actor, CallRef, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
 };
@@ -191,8 +192,12 @@ impl Trace {
             .flatten();
         let event = match tool_call {
             Some((tool, arguments)) => {
+                let read = as_a_trace_holds_it(tool, arguments);
                 let event = self.next(Channel::ToolCall, arguments);
                 event.tool = Some(tool.to_owned());
+                if let Some(read) = read {
+                    (event.channel, event.text, event.edits) = (read.channel, read.text, read.edits);
+                }
                 event
             }
             None => self.next(channel, text),
@@ -257,6 +262,29 @@ fn tool_call(text: &str) -> Option<(&str, &str)> {
         .chars()
         .all(|c| c.is_alphanumeric() || "_.-".contains(c));
     (named && arguments.starts_with('{') && arguments.ends_with('}')).then_some((tool, arguments))
+}
+
+/// The call as the adapters read it out of a trace: `Bash {"command": …}` is a command there.
+fn as_a_trace_holds_it(tool: &str, arguments: &str) -> Option<Event> {
+    #[derive(Default)]
+    struct Calls(Vec<Event>);
+    impl EventSink for Calls {
+        fn event(&mut self, event: &Event) {
+            self.0.extend(event.channel.is_call().then(|| event.clone()));
+        }
+    }
+    let function = serde_json::json!({"name": tool, "arguments": arguments});
+    let call = serde_json::json!([{"id": "c", "type": "function", "function": function}]);
+    let record = serde_json::json!({"role": "assistant", "content": null, "tool_calls": call});
+    let written = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(written.path(), format!("{record}\n")).unwrap();
+    let file = TraceFile {
+        path: written.path().to_owned(),
+        label: "t".to_owned(),
+    };
+    let mut calls = Calls::default();
+    read_traces(&[file], &mut calls).unwrap();
+    calls.0.into_iter().next()
 }
 
 /// `… (exit 1)` or `exit 0, …`.
