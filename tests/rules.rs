@@ -222,6 +222,22 @@ impl Trace {
         }
     }
 
+    /// What came before a case: `COMMAND -> RESULT`, several behind semicolons; the lines of a result stand between
+    /// slashes. Without an arrow it is a command whose result is not told.
+    fn before(&mut self, text: &str) {
+        let Some((command, rest)) = text.split_once(" -> ") else {
+            self.add(Channel::Command, text);
+            return;
+        };
+        let (result, more) = match rest.split_once("; ") {
+            Some((result, more)) if more.contains(" -> ") => (result, Some(more)),
+            _ => (rest, None),
+        };
+        self.add(Channel::Command, command);
+        self.result(&result.replace(" / ", "\n"));
+        more.into_iter().for_each(|more| self.before(more));
+    }
+
     /// The result of the last call that has none.
     fn result(&mut self, text: &str) {
         let answered: Vec<EventId> = self
@@ -340,7 +356,7 @@ fn judge(rules: &RuleSet, case: &serde_json::Value) -> Vec<Finding> {
     let prompt = case["prompt"].as_str();
     let mut trace = Trace::default();
     if let Some(prior) = case["prior"].as_str() {
-        trace.add(Channel::Command, prior);
+        trace.before(prior);
     }
     for call in case["calls"].as_array().into_iter().flatten() {
         trace.add(Channel::Command, call[0].as_str().unwrap());
