@@ -13,7 +13,7 @@ use crate::rules::finding::{Finding, Kind, Stage};
 use crate::rules::flow::Saved;
 use crate::rules::outcome::{Judgement, judge};
 use crate::rules::result::{CallResult, is_diff};
-use crate::rules::rule::{Access, Side};
+use crate::rules::rule::{Access, Facet, Side};
 use crate::rules::text::fold::plain;
 use crate::shell;
 use crate::shell::model::{Invocation, Join, Origin, Surroundings};
@@ -340,6 +340,7 @@ impl Engine<'_> {
             return;
         };
         self.past.answered(answers.event, &text);
+        self.installed.learn(answers, &text, &self.task);
         let outcome = event.outcome.unwrap_or_default();
         self.answered(answers.event, event, &text, outcome);
         for earlier in self.jobs.fetched_by(answers.event).to_vec() {
@@ -440,6 +441,10 @@ impl Engine<'_> {
         let mut result = CallResult::new(&text, outcome, &self.task, &self.history);
         if refused && result.empty {
             result.refuse();
+        }
+        let reads = |call: &CallRef| self.installed.is_read_by(&call.text);
+        if !result.failed && event.answers.as_deref().is_some_and(reads) {
+            result.facets.insert(Facet::Later);
         }
         let mut nothing = true;
         // The only fetch of the call failed, so what reads its file reads something else.

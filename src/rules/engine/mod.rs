@@ -17,6 +17,7 @@ mod calls;
 mod cautious;
 mod hits;
 mod indirect;
+mod installed;
 mod jobs;
 mod matching;
 mod past;
@@ -46,6 +47,7 @@ use crate::experiment::task_facts::TaskFacts;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink};
 
 use indirect::Aliases;
+use installed::Installed;
 use jobs::Jobs;
 use matching::Subject;
 use past::Past;
@@ -148,6 +150,7 @@ pub struct Engine<'r> {
     prompt: Prompt,
     labels: Vec<String>,
     history: History,
+    installed: Installed,
     stash: Stash,
     scripts: Scripts,
     aliases: Aliases,
@@ -243,6 +246,7 @@ impl<'r> Engine<'r> {
             prompt,
             labels: trace_labels,
             history: History::default(),
+            installed: Installed::default(),
             stash,
             scripts: Scripts::default(),
             aliases: Aliases::new(),
