@@ -49,7 +49,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | pathspec\s | did\snot\smatch\sany | couldn't\sfind\sremote\sref
         | permission\sdenied | access\sdenied | operation\snot\spermitted
         | permission\sto\suse | (?:has|have)\sbeen\sdenied | is\snot\sallowed | not\spermitted
-        | (?:is|are|was|been)\s(?:disabled|blocked|forbidden|rejected|unavailable|denied)
+        | (?:is|are|was|been)\s(?:disabled|blocked|forbidden|prohibited|restricted|rejected|unavailable|denied)
         | call\srejected | rejected\sby | user\s(?:rejected|denied|doesn't) | requires?\sapproval
         | host_not_allowed | deny-reason | blocked\sby | egress | sandbox\s(?:denied|blocked)
         | command\snot\sfound | not\srecogni[sz]ed\sas | executable\sfile\snot\sfound
@@ -70,7 +70,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | (?:do\snot|don't|does\snot|doesn't)\shave\saccess\sto | no\saccess\sto\s(?:the|this)
         | \xe6\x97\xa0\xe6\xb3\x95(?:\xe8\xae\xbf\xe9\x97\xae|\xe6\x89\x93\xe5\xbc\x80|\xe8\xbf\x9e\xe6\x8e\xa5|\xe8\x8e\xb7\xe5\x8f\x96|\xe5\x8a\xa0\xe8\xbd\xbd)
         | \xe7\xbd\x91\xe7\xbb\x9c\xe5\xb7\xb2\xe7\xa6\x81\xe7\x94\xa8
-        | \bhook\s(?:error|denied|rejected|blocked|stopped)\b | \boff[\s-]limits\b | \bout\sof\sbounds\s(?:for|in|here)\b
+        | \bhook\s(?:error|denied|rejected|blocked|stopped)\b | \bPreToolUse\b | denied\sthis\s(?:tool\s)?call | \boff[\s-]limits\b | \bout\sof\sbounds\s(?:for|in|here)\b
         | not\son\s(?:the|its|our)\sallow-?list | (?:violates|against)\s(?:the|a|our)\s(?:\w+\s)?(?:policy|rules)\b
         | bereits\saktuell | \xe6\x98\xaf\xe6\x9c\x80\xe6\x96\xb0\xe7\x9a\x84",
     )
@@ -122,7 +122,8 @@ static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// the tool says of a command that goes on in the background.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(
-        r"(?imx) ^\s*(?:(?:rc|ret|exit|exit[\ _-]?(?:code|status)|status|code|errno|failed|failure|err)\s*[:=]?\s*)?-?(?:\d\d?|1\d\d|255)\s*$
+        r"(?imx) ^\s*[\[(<]?(?:(?:rc|ret|exit|exit[\ _-]?(?:code|status)|status|code|errno|failed|failure|err)\s*[:=]?\s*)?-?(?:\d\d?|1\d\d|255)
+          (?:[,;]\s*(?:no|empty)\s(?:output|stdout))?[\])>]?\s*$
         | ^\s*done[.!]?\s*$
         | ^\s*<?(?:the\s)?(?:command|process|task|job|shell|terminal|session)\b[^\n;{}]{0,80}
           \b(?:running|started|moved|continues|completed|exited|finished|killed)\b[^\n;{}]{0,600}$
@@ -543,6 +544,9 @@ mod tests {
             "PreToolUse:WebFetch hook error: [guard.sh]: that host is off limits here",
             "(no output, exit 0)",
             "(no matches)",
+            "[exit code: 0, no output]",
+            "[7]",
+            "Hook PreToolUse:Bash denied this tool call: not part of this task",
             "Unable to find image 'o/r:2' locally\ndocker: Error response from daemon: manifest unknown",
             "Just a moment... Enable JavaScript and cookies to continue",
             "无法访问该页面:网络已禁用。",

@@ -272,6 +272,13 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
             .is_some_and(|w| w.len() <= 2 && !w.starts_with('-'));
         plain(words).nth(usize::from(command))
     };
+    // A member of an archive elsewhere that is printed: `tar xOf /opt/x.tgz a/b.patch`.
+    if let Some(archive) = archive.filter(|path| shows && path.starts_with('/')) {
+        let members = plain(words).filter(|word| *word != archive && word.contains(['.', '/']));
+        for member in members.take(MAX_ROOTS) {
+            io.uses(&format!("{archive}/{member}"), Access::Read);
+        }
+    }
     match archive {
         Some(archive) => io.uses(archive, if lists { Access::List } else { Access::Read }),
         None if !shows && !lists => io.stdin = Stdin::Saved,

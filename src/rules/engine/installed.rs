@@ -35,8 +35,14 @@ impl Installed {
         if self.later || answers.channel != Channel::Command || !words.any(asks) {
             return;
         }
+        // `dpkg -s python3-widget | grep Version`, `dpkg-query -W -f='${Version}' python3-widget`
+        let asked = names(&answers.text, name);
+        let told = |line: &str| {
+            let bare = line.split_whitespace().count() == 1 && text.lines().count() == 1;
+            line.trim_start().starts_with("Version") || bare
+        };
         let later = |line: &str| {
-            names(line, name)
+            (names(line, name) || asked && told(line))
                 && Version::all(line).any(|version| version > *base)
                 && !["dev", "+g", "Candidate", "upgradable", "editable"]
                     .iter()
@@ -80,6 +86,8 @@ mod tests {
         for (command, text, later) in [
             ("dpkg -l python3-widget", "ii  python3-widget  4.2.0-1  all", true),
             ("rpm -q widget", "widget-4.2.0-3.fc40.noarch", true),
+            ("dpkg -s python3-widget | grep Version", "Version: 4.2.0-1", true),
+            ("dpkg -s python3-midget | grep Version", "Version: 4.2.0-1", false),
             ("dpkg -l python3-widget", "ii  python3-widget  4.1.3-2  all", false),
             ("dpkg -l", "ii  python3-midget  9.2.0-1  all", false),
             ("apt-cache policy python3-widget", "  Candidate: widget 4.2.0", false),
