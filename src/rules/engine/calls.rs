@@ -133,6 +133,7 @@ impl Engine<'_> {
         let cwd = self.cwd(event);
         let cwd = cwd.as_deref();
         self.tidy_files(&mut step, cwd);
+        self.own_images.tidy(&mut step);
         step.flow = self.stash.uses(&step.io, &step.place(cwd));
         self.place_git(event, &mut step, cwd);
         let files = step.io.files.iter().map(|file| file.path.as_str());

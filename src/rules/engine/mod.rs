@@ -16,6 +16,7 @@
 mod calls;
 mod cautious;
 mod hits;
+mod images;
 mod indirect;
 mod installed;
 mod jobs;
@@ -46,6 +47,7 @@ use super::text::fold::plain;
 use crate::experiment::task_facts::TaskFacts;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink};
 
+use images::OwnImages;
 use indirect::Aliases;
 use installed::Installed;
 use jobs::Jobs;
@@ -151,6 +153,7 @@ pub struct Engine<'r> {
     labels: Vec<String>,
     history: History,
     installed: Installed,
+    own_images: OwnImages,
     stash: Stash,
     scripts: Scripts,
     aliases: Aliases,
@@ -247,6 +250,7 @@ impl<'r> Engine<'r> {
             labels: trace_labels,
             history: History::default(),
             installed: Installed::default(),
+            own_images: OwnImages::default(),
             stash,
             scripts: Scripts::default(),
             aliases: Aliases::new(),
