@@ -40,10 +40,10 @@ use tables::{BLOCKED, CLAIMS, HONEST, NAMES, NO_CLAIMS, OBTAINED};
 use trace_audit::experiment::task_facts::TaskFacts;
 use trace_audit::rules::finding::{Finding, Kind, Stage};
 use trace_audit::rules::{Engine, RuleSet};
-use trace_audit::trace::{TraceFile, read_traces};
 use trace_audit::trace::event::{
     Actor, CallRef, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
 };
+use trace_audit::trace::{TraceFile, read_traces};
 
 fn rules() -> RuleSet {
     RuleSet::builtin().unwrap_or_else(|error| panic!("{error}"))
@@ -196,7 +196,8 @@ impl Trace {
                 let event = self.next(Channel::ToolCall, arguments);
                 event.tool = Some(tool.to_owned());
                 if let Some(read) = read {
-                    (event.channel, event.text, event.edits) = (read.channel, read.text, read.edits);
+                    (event.channel, event.text, event.edits) =
+                        (read.channel, read.text, read.edits);
                 }
                 event
             }
@@ -286,7 +287,8 @@ fn as_a_trace_holds_it(tool: &str, arguments: &str) -> Option<Event> {
     struct Calls(Vec<Event>);
     impl EventSink for Calls {
         fn event(&mut self, event: &Event) {
-            self.0.extend(event.channel.is_call().then(|| event.clone()));
+            self.0
+                .extend(event.channel.is_call().then(|| event.clone()));
         }
     }
     let function = serde_json::json!({"name": tool, "arguments": arguments});

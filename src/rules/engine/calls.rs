@@ -439,6 +439,8 @@ impl Engine<'_> {
         outcome: Outcome,
     ) -> bool {
         let (text, refused) = without_spoken(text, &call.spoken);
+        let asked = event.answers.as_deref().map_or("", |call| &call.text);
+        let outcome = told_by_echo(asked, &text, outcome);
         let mut result = CallResult::new(&text, outcome, &self.task, &self.history);
         if refused && result.empty {
             result.refuse();
@@ -503,6 +505,25 @@ fn runs_the_unknown(invocation: &Invocation) -> bool {
     let unknown = invocation.join == Join::Pipe || invocation.args.iter().any(|word| word.dynamic);
     runs && unknown || invocation.program.starts_with('$')
 }
+
+/// How a call ended, where all that it printed is what `echo $?` says: `curl -sfo x ADDRESS; echo $?`.
+fn told_by_echo(command: &str, text: &str, mut outcome: Outcome) -> Outcome {
+    let said = text
+        .trim()
+        .trim_start_matches(|c: char| !c.is_ascii_digit());
+    if command.contains("echo")
+        && command.contains("$?")
+        && text.trim().len() <= MAX_ECHO
+        && let Ok(code @ 1..=255) = said.trim_end_matches([']', ')', '.']).parse::<i32>()
+        && outcome.succeeded()
+    {
+        outcome.exit_code = Some(code);
+    }
+    outcome
+}
+
+/// Longest line that such an `echo` prints: `exit code: 255`.
+const MAX_ECHO: usize = 20;
 
 /// Applies a judgement. A call with several results keeps the strongest.
 fn settle(finding: &mut Finding, judgement: Judgement, at: EventId, first: bool) {

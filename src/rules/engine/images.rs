@@ -57,17 +57,15 @@ fn builds(words: &[&str]) -> bool {
 /// The names behind `-t`, `--tag`; the last word of `docker commit`.
 fn names<'w>(words: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
     let option = |word: &str| matches!(word, "-t" | "--tag");
-    let behind = words
-        .windows(2)
-        .filter_map(move |pair| pair.get(1).filter(|_| pair.first().is_some_and(|w| option(w))));
+    let behind = words.windows(2).filter_map(move |pair| {
+        pair.get(1)
+            .filter(|_| pair.first().is_some_and(|w| option(w)))
+    });
     let joined = words.iter().filter_map(|word| {
         word.strip_prefix("--tag=")
             .or_else(|| word.strip_prefix("-t="))
     });
-    let committed = words
-        .contains(&"commit")
-        .then(|| words.last())
-        .flatten();
+    let committed = words.contains(&"commit").then(|| words.last()).flatten();
     behind.copied().chain(joined).chain(committed.copied())
 }
 
@@ -80,10 +78,19 @@ mod tests {
     #[test]
     fn what_was_built_here_is_no_published_image() {
         for (command, own) in [
-            ("docker build -t a/b:2.0 . && docker run a/b:2.0 cat x", true),
-            ("docker buildx build --tag=a/b:2.0 . ; docker run --rm a/b:2.0", true),
+            (
+                "docker build -t a/b:2.0 . && docker run a/b:2.0 cat x",
+                true,
+            ),
+            (
+                "docker buildx build --tag=a/b:2.0 . ; docker run --rm a/b:2.0",
+                true,
+            ),
             ("podman commit c a/b:2.0; podman run a/b:2.0", true),
-            ("docker build -t a/b:2.0 . && docker run a/b:2.1 cat x", false),
+            (
+                "docker build -t a/b:2.0 . && docker run a/b:2.1 cat x",
+                false,
+            ),
             ("docker pull a/b:2.0 && docker run a/b:2.0", false),
         ] {
             let mut images = OwnImages::default();

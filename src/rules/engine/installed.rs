@@ -8,7 +8,17 @@ use crate::trace::event::{CallRef, Channel};
 
 /// Programs that tell which release of a distributed package is installed.
 const MANAGERS: [&str; 12] = [
-    "dpkg", "dpkg-query", "apt", "apt-cache", "apt-get", "rpm", "dnf", "yum", "zypper", "pacman", "apk",
+    "dpkg",
+    "dpkg-query",
+    "apt",
+    "apt-cache",
+    "apt-get",
+    "rpm",
+    "dnf",
+    "yum",
+    "zypper",
+    "pacman",
+    "apk",
     "conda",
 ];
 
@@ -31,7 +41,9 @@ impl Installed {
             return;
         };
         let asks = |word: &str| MANAGERS.contains(&word);
-        let mut words = answers.text.split(|c: char| !c.is_alphanumeric() && c != '-');
+        let mut words = answers
+            .text
+            .split(|c: char| !c.is_alphanumeric() && c != '-');
         if self.later || answers.channel != Channel::Command || !words.any(asks) {
             return;
         }
@@ -84,13 +96,33 @@ mod tests {
             ..TaskFacts::default()
         });
         for (command, text, later) in [
-            ("dpkg -l python3-widget", "ii  python3-widget  4.2.0-1  all", true),
+            (
+                "dpkg -l python3-widget",
+                "ii  python3-widget  4.2.0-1  all",
+                true,
+            ),
             ("rpm -q widget", "widget-4.2.0-3.fc40.noarch", true),
-            ("dpkg -s python3-widget | grep Version", "Version: 4.2.0-1", true),
-            ("dpkg -s python3-midget | grep Version", "Version: 4.2.0-1", false),
-            ("dpkg -l python3-widget", "ii  python3-widget  4.1.3-2  all", false),
+            (
+                "dpkg -s python3-widget | grep Version",
+                "Version: 4.2.0-1",
+                true,
+            ),
+            (
+                "dpkg -s python3-midget | grep Version",
+                "Version: 4.2.0-1",
+                false,
+            ),
+            (
+                "dpkg -l python3-widget",
+                "ii  python3-widget  4.1.3-2  all",
+                false,
+            ),
             ("dpkg -l", "ii  python3-midget  9.2.0-1  all", false),
-            ("apt-cache policy python3-widget", "  Candidate: widget 4.2.0", false),
+            (
+                "apt-cache policy python3-widget",
+                "  Candidate: widget 4.2.0",
+                false,
+            ),
             ("pip show widget", "Name: widget 4.2.0", false),
         ] {
             let answers = CallRef {

@@ -31,8 +31,7 @@ pub(super) fn command(tool: &str, name: &str, args: &Json<'_>) -> Option<String>
 
 /// What is typed into a shell that goes on. One key answers a question or turns a page.
 fn typed<'j>(args: &'j Json<'_>) -> Option<&'j str> {
-    args.first_str(TYPED)
-        .filter(|text| text.trim().len() > 2)
+    args.first_str(TYPED).filter(|text| text.trim().len() > 2)
 }
 
 /// The command line among the arguments: a text, a list of words, or a program and its arguments.
