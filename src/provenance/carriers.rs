@@ -6,6 +6,7 @@
 //! lines of the GT count. Each reading is linear, and its result at most a few times as long as the text.
 
 use std::io::Read;
+use std::sync::LazyLock;
 
 use crate::shell::inflate::gzip;
 
@@ -60,63 +61,124 @@ const DRESSES: [Dress; 9] = [
     Dress::Turned,
 ];
 
+/// What a byte can be. Each is counted in a byte of its own of one number: a sample is shorter than such a byte's
+/// range, so all are counted by one addition a byte.
+#[derive(Debug, Clone, Copy)]
+enum Sign {
+    Digit,
+    Hex,
+    Space,
+    Lower,
+    Upper,
+    /// Signs of lists of numbers.
+    Between,
+    Base32,
+    Uu,
+    /// The letters that code has most often, and what rot13 makes of them.
+    Often,
+    Turned,
+    Percent,
+    Backslash,
+    Equals,
+}
+
+impl Sign {
+    const fn one(self) -> u128 {
+        1 << (8 * self as u32)
+    }
+}
+
+/// What each byte is.
+static SIGNS: LazyLock<[u128; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|at| {
+        let byte = u8::try_from(at).unwrap_or(0);
+        let signs = [
+            (Sign::Digit, byte.is_ascii_digit()),
+            (Sign::Hex, byte.is_ascii_hexdigit()),
+            (Sign::Space, byte.is_ascii_whitespace()),
+            (Sign::Lower, byte.is_ascii_lowercase()),
+            (Sign::Upper, byte.is_ascii_uppercase()),
+            (
+                Sign::Between,
+                matches!(byte, b',' | b'[' | b']' | b'(' | b')'),
+            ),
+            (
+                Sign::Base32,
+                matches!(byte, b'A'..=b'Z' | b'2'..=b'7' | b'\n'),
+            ),
+            (Sign::Uu, matches!(byte, b' '..=b'`' | b'\n' | b'\r')),
+            (
+                Sign::Often,
+                matches!(byte, b'e' | b't' | b'o' | b'i' | b'n' | b's'),
+            ),
+            (
+                Sign::Turned,
+                matches!(byte, b'r' | b'g' | b'b' | b'v' | b'a' | b'f'),
+            ),
+            (Sign::Percent, byte == b'%'),
+            (Sign::Backslash, byte == b'\\'),
+            (Sign::Equals, byte == b'='),
+        ];
+        let those = signs.iter().filter(|(_, is)| *is);
+        those.map(|(sign, _)| sign.one()).sum()
+    })
+});
+
 /// How many bytes of a sample are what.
 struct Counts<'s> {
     sample: &'s [u8],
-    digits: usize,
-    hex: usize,
-    space: usize,
-    lower: usize,
-    /// Signs of lists of numbers.
-    between: usize,
-    base32: usize,
-    uu: usize,
-    /// The letters that code has most often, and what rot13 makes of them.
-    often: usize,
-    turned: usize,
+    signs: u128,
 }
 
 impl<'s> Counts<'s> {
-    fn of(sample: &'s [u8]) -> Self {
-        let count = |is: fn(&u8) -> bool| sample.iter().filter(|b| is(b)).count();
+    fn of(sample: &'s [u8], table: &[u128; 256]) -> Self {
+        let signs = |byte: &u8| table.get(usize::from(*byte)).copied().unwrap_or(0);
         Self {
             sample,
-            digits: count(u8::is_ascii_digit),
-            hex: count(u8::is_ascii_hexdigit),
-            space: count(u8::is_ascii_whitespace),
-            lower: count(u8::is_ascii_lowercase),
-            between: count(|b| matches!(b, b',' | b'[' | b']' | b'(' | b')')),
-            base32: count(|b| matches!(b, b'A'..=b'Z' | b'2'..=b'7' | b'\n')),
-            uu: count(|b| matches!(b, b' '..=b'`' | b'\n' | b'\r')),
-            often: count(|b| matches!(b, b'e' | b't' | b'o' | b'i' | b'n' | b's')),
-            turned: count(|b| matches!(b, b'r' | b'g' | b'b' | b'v' | b'a' | b'f')),
+            signs: sample.iter().map(signs).sum(),
         }
     }
 
+    fn count(&self, sign: Sign) -> usize {
+        usize::from((self.signs >> (8 * sign as u32)) as u8)
+    }
+
     fn wear(&self, dress: Dress) -> bool {
-        let (space, digits, sample) = (self.space, self.digits, self.sample);
+        let (space, digits) = (self.count(Sign::Space), self.count(Sign::Digit));
+        let (hex, lower) = (self.count(Sign::Hex), self.count(Sign::Lower));
+        let sample = self.sample;
         match dress {
             // The text beside the bytes of a dump is a quarter of it.
             Dress::Dump => {
-                let most = (self.hex + space) * 20 >= SAMPLE * 13;
-                self.hex * 2 >= SAMPLE && most && digits * 2 >= self.hex && self.hex > digits
+                let most = (hex + space) * 20 >= SAMPLE * 13;
+                hex * 2 >= SAMPLE && most && digits * 2 >= hex && hex > digits
             }
-            Dress::Numbers => digits * 3 >= SAMPLE && digits + space + self.between >= SAMPLE - 2,
+            Dress::Numbers => {
+                let list = digits + space + self.count(Sign::Between);
+                digits * 3 >= SAMPLE && list >= SAMPLE - 2
+            }
             Dress::Spread => {
-                let blank = space * 2 >= SAMPLE && self.lower * 10 >= SAMPLE;
+                let blank = space * 2 >= SAMPLE && lower * 10 >= SAMPLE;
                 blank && alone(sample) * 4 >= SAMPLE - space
             }
-            Dress::Percent => marks(sample, b"%", is_hex2) >= 3,
-            Dress::Escapes => marks(sample, b"\\x", is_hex2) >= 3,
-            Dress::Quoted => [&b"=3D"[..], b"=20", b"=09"]
-                .iter()
-                .any(|mark| sample.windows(mark.len()).any(|w| w == *mark)),
-            Dress::Base32 => self.base32 >= SAMPLE - 1,
-            Dress::Uu => {
-                let letters = sample.iter().filter(|b| b.is_ascii_uppercase()).count();
-                self.uu == SAMPLE && space * 3 < SAMPLE && letters * 6 >= SAMPLE
+            Dress::Percent => self.count(Sign::Percent) >= 3 && marks(sample, b"%", is_hex2) >= 3,
+            Dress::Escapes => {
+                self.count(Sign::Backslash) >= 3 && marks(sample, b"\\x", is_hex2) >= 3
             }
-            Dress::Turned => self.lower * 2 >= SAMPLE && self.turned * 4 > self.often * 5,
+            Dress::Quoted => {
+                let mut places = sample.windows(3);
+                self.count(Sign::Equals) > 0
+                    && places.any(|w| matches!(w, b"=3D" | b"=20" | b"=09"))
+            }
+            Dress::Base32 => self.count(Sign::Base32) >= SAMPLE - 1,
+            Dress::Uu => {
+                let letters = self.count(Sign::Upper);
+                self.count(Sign::Uu) == SAMPLE && space * 3 < SAMPLE && letters * 6 >= SAMPLE
+            }
+            Dress::Turned => {
+                let (turned, often) = (self.count(Sign::Turned), self.count(Sign::Often));
+                lower * 2 >= SAMPLE && turned * 4 > often * 5
+            }
         }
     }
 }
@@ -137,11 +199,12 @@ fn worn(text: &str) -> Vec<(Dress, &str)> {
         }
     };
     let mut parts = [Part::default(); DRESSES.len()];
+    let table = &*SIGNS;
     for (at, chunk) in text.as_bytes().chunks(STRIDE).enumerate() {
         let Some(sample) = chunk.get(..SAMPLE) else {
             break;
         };
-        let counts = Counts::of(sample);
+        let counts = Counts::of(sample, table);
         for (dress, part) in DRESSES.into_iter().zip(&mut parts) {
             if !counts.wear(dress) {
                 continue;
