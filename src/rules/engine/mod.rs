@@ -13,6 +13,7 @@
 //! - What stands in the prompt is no evidence, and what the prompt asks for is allowed
 //!   ([`super::prompt`]).
 
+mod answers;
 mod calls;
 mod cautious;
 mod hits;
