@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use super::follows::{deterministic, prepares, sentences, substitutes};
-use super::paths::{Paths, Place};
+use super::paths::{Paths, Place, base_name};
 use super::reads::reads_only;
 use super::scope::is_program;
 use super::writes::without_heredocs;
@@ -31,6 +31,12 @@ const PACKAGES: [&str; 4] = ["node_modules/", "site-packages/", "dist-packages/"
 
 /// Words behind which a command names what it writes.
 const TARGETS: [&str; 5] = ["-o", "-O", "--output", "-P", ">"];
+
+/// Programs that take something from where no word says.
+const RUNS: [&str; 16] = [
+    "ssh", "scp", "nc", "rsync", "docker", "podman", "kubectl", "gh", "glab", "eval", "sh",
+    "python", "python3", "node", "perl", "ruby",
+];
 
 /// What the prompt names, and what was made of it.
 #[derive(Debug, Default)]
@@ -100,6 +106,7 @@ impl Given {
     pub(super) fn takes(&mut self, text: &str, paths: &Paths, cwd: Option<&str>) -> bool {
         if self.prompt.is_empty()
             || text.len() > MAX_COMMAND
+            || text.contains(['$', '`'])
             || without_heredocs(text).len() < text.len()
         {
             return false;
@@ -109,6 +116,9 @@ impl Given {
         for word in shell_words(text) {
             let target = TARGETS.contains(&before) || address(before).is_some();
             before = word;
+            if word.contains("..") || RUNS.contains(&base_name(word)) {
+                return false;
+            }
             if let Some(address) = address(word) {
                 if !self.names_address(address) {
                     return false;
@@ -119,7 +129,9 @@ impl Given {
                     return false;
                 }
                 named = true;
-            } else if word.starts_with(['/', '~'])
+            } else if word.contains("=/") || word.contains("@/") {
+                return false;
+            } else if word.contains(['/', '~'])
                 && !is_program(word)
                 && paths.place(word, cwd) == Place::Outside
             {
@@ -262,6 +274,11 @@ mod tests {
             (vendor, "curl -fsSL https://schemas.example.org/thing/v2.json -o schema/thing.json", true),
             (vendor, "curl -fsSL https://schemas.example.org/other.json -o schema/thing.json", false),
             (vendor, "curl -so a https://schemas.example.org/thing/v2.json; cat /mnt/ref/a", false),
+            (vendor, "curl -so a https://schemas.example.org/thing/v2.json; cat ../ref/a", false),
+            (vendor, "curl -so a https://schemas.example.org/thing/v2.json; cat $A", false),
+            (vendor, "curl -so a https://schemas.example.org/thing/v2.json; gh pr diff 1", false),
+            (vendor, "curl -s https://schemas.example.org/thing/v2.json -d@/mnt/a", false),
+            (package, "cat node_modules/tiny-emitter/../lantern/a.js", false),
             (port, "curl -s https://raw.githubusercontent.com/other/pacer/main/pacer.py", true),
             (port, "curl -s https://raw.githubusercontent.com/example-org/lantern/main/pacing.py", false),
             (port, "git clone -q https://github.com/other/pacer /tmp/pacer && cp /tmp/pacer/pacer.py pacing.py", true),
