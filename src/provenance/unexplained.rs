@@ -23,6 +23,10 @@ pub(super) struct Unexplained {
 /// Counts them.
 pub(super) fn unexplained(t: &Tracker) -> Unexplained {
     let mut out = Unexplained::default();
+    // A final message explains nothing, and says nothing either.
+    if !t.calls {
+        return out;
+    }
     let explained = |l: &Line| l.typed() || l.prompt || l.preapplied || l.starter;
     for (line, owners) in t.lines.with_owners() {
         if !line.in_patch || !line.telling() || explained(line) {
