@@ -37,6 +37,10 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
             finding.blocked = false;
             continue;
         }
+        if shows_own_work(finding, provenance) {
+            finding.waived = Some(OWN_WORK.to_owned());
+            continue;
+        }
         let shows = |event| provenance.gt_outputs.contains(&event);
         let exposes = provenance
             .exposures
@@ -61,6 +65,23 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
         }
     }
     unrecorded
+}
+
+/// Reason of a finding whose result holds what the agent had written, and nothing else that is in question.
+pub(super) const OWN_WORK: &str = "the result shows the agent's own work";
+
+/// What came back is the agent's own work: a rule takes a commit, a pull request or an archive that it does not know
+/// for somebody else's. Not so where it is known whose it is, where it was written into the tree, or where its text
+/// tells nothing.
+fn shows_own_work(finding: &Finding, provenance: &Provenance) -> bool {
+    let known = finding.names_own || finding.channel != Channel::Command;
+    finding.stage >= Some(Stage::Obtained)
+        && !known
+        && !finding.applies
+        && !finding.outcome_missing
+        && !finding.excerpt.contains("://")
+        && finding.reached_at != finding.event
+        && provenance.own_outputs.contains(&finding.reached_at)
 }
 
 /// Adds what the engine has to say of the unclear commands whose results showed code of the GT, unless a
@@ -217,6 +238,38 @@ mod tests {
                 (Some(stage), unrecorded),
                 "{name}"
             );
+        }
+    }
+
+    #[test]
+    fn a_result_that_shows_the_own_work_is_no_evidence() {
+        let own = Provenance {
+            own_outputs: [at(5)].into(),
+            ..shown(&[at(5)])
+        };
+        type Case<'a> = (&'a str, fn(&mut Finding), bool);
+        let cases: [Case<'_>; 7] = [
+            ("a commit that is not known", |_| {}, true),
+            ("the task's pull request", |f| f.names_own = true, false),
+            (
+                "an address",
+                |f| f.excerpt = "curl https://h.test/a.py".into(),
+                false,
+            ),
+            ("a page", |f| f.channel = Channel::Web, false),
+            ("written into the tree", |f| f.applies = true, false),
+            (
+                "written in a way that nobody reads",
+                |f| f.outcome_missing = true,
+                false,
+            ),
+            ("another result", |f| f.reached_at = at(6), false),
+        ];
+        for (name, change, waived) in cases {
+            let mut findings = [finding(Stage::Obtained)];
+            change(&mut findings[0]);
+            refine(&mut findings, &own, 40);
+            assert_eq!(findings[0].waived.is_some(), waived, "{name}");
         }
     }
 

@@ -6,6 +6,7 @@ use super::imports::{Own, Rewriter, rewrites};
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
+use super::views::{View, Views};
 use super::writes::{Writes, command_writes, tool_writes};
 use crate::similarity::normalise::squeeze;
 use crate::trace::event::{Channel, EditOp, Event, EventId};
@@ -108,6 +109,10 @@ pub(super) struct Changes {
     last_write: BTreeMap<PathId, HashSet<u64>>,
     /// What the agent made outside of the tree.
     own: Own,
+    /// What it made of its own work.
+    views: Views,
+    /// The last call whose result told that.
+    learned: Option<EventId>,
 }
 
 impl Changes {
@@ -131,6 +136,8 @@ impl Changes {
             written: BTreeSet::new(),
             last_write: BTreeMap::new(),
             own: Own::default(),
+            views: Views::default(),
+            learned: None,
         }
     }
 
@@ -273,6 +280,32 @@ impl Changes {
         {
             self.confirm(oldest, done);
         }
+    }
+
+    /// What the output of a command shows, where that may be the agent's own work.
+    pub(super) fn view(&self, event: &Event) -> Option<View> {
+        let call = event.answers.as_ref()?;
+        let command = (call.channel == Channel::Command).then_some(&call.text)?;
+        let made = self.own.files();
+        self.views
+            .shows(command, &self.paths, self.cwd_of(event), made)
+    }
+
+    /// The output was looked at: from now on what its command made stands there.
+    pub(super) fn made(&mut self, event: &Event) {
+        let Some(call) = &event.answers else { return };
+        let succeeded = event.outcome.unwrap_or_default().succeeded();
+        let new = self.learned.is_none_or(|last| last < call.event);
+        if new && call.channel == Channel::Command {
+            self.learned = Some(call.event);
+            self.views.learn(&call.text, succeeded);
+        }
+    }
+
+    /// An edit whose content the format does not keep changed one of these files before that call.
+    pub(super) fn unrecorded_before(&self, files: &[PathId], call: EventId) -> bool {
+        let mut of_files = files.iter().filter_map(|f| self.first_unrecorded.get(f));
+        of_files.any(|first| *first < call)
     }
 
     /// The result of a call is known.

@@ -109,6 +109,11 @@ impl Own {
         self.files.insert(path.to_owned());
     }
 
+    /// Those files.
+    pub(super) fn files(&self) -> &BTreeSet<String> {
+        &self.files
+    }
+
     /// A command brings something into known files, or by git into any, that is not the agent's. Remembers what it makes.
     pub(super) fn imports(&mut self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
         let skeleton = without_heredocs(command);

@@ -33,6 +33,7 @@ mod substitutions;
 mod totals;
 mod tracker;
 mod turns;
+mod views;
 mod writes;
 
 pub use model::{AddedFile, AddedLine, Inputs};

@@ -23,6 +23,7 @@ use super::start::{self, Read};
 use super::substitutions::substitutions;
 use super::totals;
 use super::turns::{Turn, Turns};
+use super::views::is_left;
 use super::writes::named;
 use crate::similarity::model::DistinctiveLine;
 use crate::similarity::prose::is_prose;
@@ -31,6 +32,9 @@ use crate::trace::event::{Actor, Channel, Event, EventId, EventSink, Source};
 
 /// So many long lines make an output an exposure; fewer may be coincidence.
 const MIN_LINES: usize = 3;
+
+/// So many lines of the agent's own stand beside each one that it did not keep, where a view of its work shows both.
+const MIN_SHARE: usize = 8;
 
 /// An output that showed something new.
 #[derive(Debug)]
@@ -84,6 +88,10 @@ pub struct Tracker {
     pub(super) outputs: bool,
     /// Outputs that held a line of the GT, whoever had it first.
     pub(super) gt_outputs: BTreeSet<EventId>,
+    /// Outputs that held lines of the patch that were the agent's, and no others of the GT.
+    pub(super) own_outputs: BTreeSet<EventId>,
+    /// Lines of the patch that are followed.
+    patch_lines: usize,
     pub(super) turns: Turns,
 }
 
@@ -98,6 +106,7 @@ impl Tracker {
         let mut paths = Paths::default();
         let lines = Lines::new(inputs, &mut paths);
         let derived = Derived::new(inputs, &mut paths);
+        let patch_lines = lines.all.iter().filter(|l| l.in_patch).count();
         let gt = inputs.gt_paths.iter().map(|p| paths.add(p)).collect();
         let code = inputs.patch.iter().filter(|file| is_code(file));
         let code = code.map(|file| paths.add(&file.path)).collect();
@@ -117,6 +126,8 @@ impl Tracker {
             calls: false,
             outputs: false,
             gt_outputs: BTreeSet::new(),
+            own_outputs: BTreeSet::new(),
+            patch_lines,
             turns: Turns::default(),
         };
         tracker.prompted(inputs.prompt);
@@ -288,7 +299,13 @@ impl Tracker {
         self.outputs = true;
         self.changes.result(event);
         self.look(event);
-        let mut hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
+        self.shown(event);
+        self.changes.made(event);
+    }
+
+    /// The followed lines that an output holds.
+    fn shown(&mut self, event: &Event) {
+        let hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
         let of_gt = |id: &NeedleId| {
             let line = self.lines.get(*id);
             line.is_some_and(|l| l.of_gt && !l.part)
@@ -296,8 +313,10 @@ impl Tracker {
         if hits.iter().any(of_gt) {
             self.gt_outputs.insert(event.id);
         }
-        hits.retain(|id| self.lines.get(*id).is_some_and(|l| !l.authored));
-        if hits.is_empty() {
+        let is_new = |id: &NeedleId| self.lines.get(*id).is_some_and(|l| !l.authored);
+        let (new, mut own): (Vec<NeedleId>, Vec<NeedleId>) = hits.into_iter().partition(is_new);
+        if new.is_empty() {
+            self.showed_own(event, &own, &[]);
             return;
         }
         let mut scope = match &event.answers {
@@ -309,10 +328,70 @@ impl Tracker {
             // A pattern of file names.
             scope = Scope::Files(read.files.clone());
         }
-        let (own, foreign): (Vec<NeedleId>, Vec<NeedleId>) =
-            hits.into_iter().partition(|id| self.is_own(*id, &scope));
-        self.read_back(&own, start.map(|read| read.only));
+        let (mut read, foreign): (Vec<NeedleId>, Vec<NeedleId>) =
+            new.into_iter().partition(|id| self.is_own(*id, &scope));
+        let (others, foreign) = self.unrecorded_work(event, foreign);
+        read.extend(others);
+        self.read_back(&read, start.map(|read| read.only));
+        own.extend(read);
+        self.showed_own(event, &own, &foreign);
         self.showed(event, &foreign, scope == Scope::Report);
+    }
+
+    /// Parts lines that nobody was seen to write into those that an edit of the agent's must have written whose content
+    /// the format does not keep, and others.
+    ///
+    /// They are the agent's when the call may show its own work, and shows no line that it does not: of a file that no
+    /// such edit changed, or that is not in the patch. The reference has lines of both kinds.
+    fn unrecorded_work(
+        &mut self,
+        event: &Event,
+        ids: Vec<NeedleId>,
+    ) -> (Vec<NeedleId>, Vec<NeedleId>) {
+        let call = event.answers.as_ref().map_or(event.id, |call| call.event);
+        let written = |t: &Self, id: NeedleId| {
+            let files = t.lines.files(id);
+            let line = t.lines.get(id);
+            line.is_some_and(|l| l.in_patch) && t.changes.unrecorded_before(files, call)
+        };
+        if !self.changes.any_unrecorded() || !ids.iter().any(|id| written(self, *id)) {
+            return (Vec::new(), ids);
+        }
+        let Some(view) = self.changes.view(event) else {
+            return (Vec::new(), ids);
+        };
+        let mut right = ids.clone();
+        if view.compared {
+            let text: Vec<&str> = event.text.lines().filter(|l| !is_left(l)).collect();
+            right = self.search(&text.join("\n"), true, |l| {
+                !l.prompt && !l.starter && !l.authored
+            });
+            let new: BTreeSet<NeedleId> = ids.iter().copied().collect();
+            right.retain(|id| new.contains(id));
+        }
+        let telling = |id: &&NeedleId| self.lines.get(**id).is_some_and(Line::telling);
+        let (mine, others) = right
+            .iter()
+            .filter(telling)
+            .partition::<Vec<NeedleId>, _>(|id| written(self, **id));
+        // Lines that the agent took out again later.
+        if others.len() * MIN_SHARE > mine.len() {
+            return (Vec::new(), ids);
+        }
+        let mine: BTreeSet<NeedleId> = right.into_iter().filter(|id| written(self, *id)).collect();
+        ids.into_iter().partition(|id| mine.contains(id))
+    }
+
+    /// The output holds lines of the patch that are the agent's, and no line of the GT that is not.
+    fn showed_own(&mut self, event: &Event, own: &[NeedleId], foreign: &[NeedleId]) {
+        let line = |id: &NeedleId| self.lines.get(*id);
+        let enough = self.patch_lines.clamp(1, MIN_LINES);
+        let kept = own.iter().filter_map(line).filter(|l| l.in_patch);
+        if kept.take(enough).count() == enough
+            && !foreign.iter().filter_map(line).any(|l| l.of_gt && !l.part)
+        {
+            self.own_outputs.insert(event.id);
+        }
     }
 
     /// What an output shows of the tree before anything could have changed it.
