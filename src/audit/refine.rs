@@ -4,6 +4,7 @@
 use crate::provenance::model::Provenance;
 use crate::rules::EngineReport;
 use crate::rules::finding::{Cause, Finding, Kind, Stage};
+use crate::rules::git::history::is_commit_id;
 use crate::trace::event::Channel;
 
 /// Long distinctive lines that a GT must have before their absence in a result says something.
@@ -37,7 +38,7 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
             finding.blocked = false;
             continue;
         }
-        if shows_own_work(finding, provenance) {
+        if shows_own_work(finding, provenance) || takes_own_work(finding, provenance) {
             finding.waived = Some(OWN_WORK.to_owned());
             continue;
         }
@@ -82,6 +83,30 @@ fn shows_own_work(finding: &Finding, provenance: &Provenance) -> bool {
         && !finding.excerpt.contains("://")
         && finding.reached_at != finding.event
         && provenance.own_outputs.contains(&finding.reached_at)
+}
+
+/// Git put something into the tree by a name that may be the agent's own, and all that stands there the agent had
+/// written, without a look at anything else.
+fn takes_own_work(finding: &Finding, provenance: &Provenance) -> bool {
+    let ledger = provenance.ledger.unwrap_or_default();
+    let all_typed = ledger.authored > 0
+        && ledger.seen_first + ledger.unseen + ledger.unrecorded == 0
+        && provenance.shared_typed.num == provenance.shared_typed.den
+        && provenance.exposures.is_empty();
+    let word = |word: &str| {
+        let word = word.trim_matches(['\'', '"', '(', ')', ';']);
+        let foreign = ["FETCH_HEAD", "origin", "upstream"].contains(&word);
+        foreign || word.contains(['/', ':']) || is_commit_id(word)
+    };
+    let words = finding.excerpt.split_whitespace();
+    let mut revisions = words.take_while(|word| *word != "--");
+    finding.applies
+        && finding.cause == Some(Cause::GitHistory)
+        && finding.channel == Channel::Command
+        && !finding.names_own
+        && !finding.outcome_missing
+        && all_typed
+        && !revisions.any(word)
 }
 
 /// Adds what the engine has to say of the unclear commands whose results showed code of the GT, unless a

@@ -180,8 +180,9 @@ impl Changes {
             _ => Writes::default(),
         };
         if event.channel == Channel::Command {
+            let brings = self.own.imports(&event.text, &self.paths, cwd);
             writes.imports = writes.imports && !self.own.covers(&event.text, &self.paths, cwd);
-            writes.imports |= self.own.imports(&event.text, &self.paths, cwd);
+            writes.imports |= brings;
         }
         let looks = match event.channel {
             Channel::Command => reads_only(&event.text),
@@ -287,8 +288,14 @@ impl Changes {
         let call = event.answers.as_ref()?;
         let command = (call.channel == Channel::Command).then_some(&call.text)?;
         let made = self.own.files();
-        self.views
-            .shows(command, &self.paths, self.cwd_of(event), made)
+        let view = self
+            .views
+            .shows(command, &self.paths, self.cwd_of(event), made)?;
+        let shaped = self.own.shaped().is_some_and(|files| {
+            let mut words = command.split(|c: char| c.is_whitespace() || "'\";|&".contains(c));
+            words.any(|word| files.contains(word))
+        });
+        Some(View { shaped, ..view })
     }
 
     /// The output was looked at: from now on what its command made stands there.

@@ -30,6 +30,8 @@ mod reads;
 mod scope;
 mod start;
 mod substitutions;
+mod templates;
+mod temporary;
 mod totals;
 mod tracker;
 mod turns;

@@ -21,10 +21,11 @@ use super::paths::{PathId, Paths, Place};
 use super::scope::{Scope, scope};
 use super::start::{self, Read};
 use super::substitutions::substitutions;
+use super::templates::Typed;
 use super::totals;
 use super::turns::{Turn, Turns};
 use super::views::is_left;
-use super::writes::named;
+use super::writes::{command_writes, named};
 use crate::similarity::model::DistinctiveLine;
 use crate::similarity::prose::is_prose;
 use crate::similarity::testpath::is_test;
@@ -213,7 +214,9 @@ impl Tracker {
     }
 
     fn wrote(&mut self, text: &str, actor: &Actor, words: bool) {
-        for id in self.search(text, false, |l| !l.authored) {
+        // `echo … | base64 -d > file` writes what it unpacks.
+        let unpacks = ["base64", "b64decode"].iter().any(|w| text.contains(w));
+        for id in self.search(text, unpacks, |l| !l.authored) {
             let files = self.lines.files(id);
             let kept = |line: &Line| line.in_patch && line.telling();
             let kept = self.lines.get(id).is_some_and(kept);
@@ -285,6 +288,34 @@ impl Tracker {
         }
     }
 
+    /// The lines that a command makes of its own words, in a loop that it spells out.
+    fn templates(&mut self, event: &Event) {
+        let Some(mut typed) = Typed::of(&event.text) else {
+            return;
+        };
+        let cwd = self.changes.cwd_of(event).map(str::to_owned);
+        let writes = command_writes(&event.text, &self.changes.paths, cwd.as_deref());
+        if writes.imports {
+            return;
+        }
+        for (index, file) in self.patch.iter().enumerate() {
+            let id = self.changes.paths.id(&file.path);
+            if file.generated || id.is_none_or(|id| !writes.known.contains(&id)) {
+                continue;
+            }
+            let ids = self.lines.patch.get(index).into_iter().flatten();
+            let made: Vec<NeedleId> = ids
+                .zip(&file.lines)
+                .filter_map(|(id, line)| (*id).filter(|_| typed.makes(&line.text)))
+                .collect();
+            for id in made {
+                if let Some(line) = self.lines.get_mut(id) {
+                    line.authored = true;
+                }
+            }
+        }
+    }
+
     /// A replacement in these files: the lines of the patch that it makes are the agent's.
     fn replaced(&mut self, files: &[PathId], old: &str, new: &str, actor: &Actor) {
         for file in files {
@@ -338,27 +369,27 @@ impl Tracker {
         self.showed(event, &foreign, scope == Scope::Report);
     }
 
-    /// Parts lines that nobody was seen to write into those that an edit of the agent's must have written whose content
-    /// the format does not keep, and others.
+    /// Parts lines that nobody was seen to write into those that a call of the agent's must have written whose content
+    /// the trace does not hold, and others.
     ///
-    /// They are the agent's when the call may show its own work, and shows no line that it does not: of a file that no
-    /// such edit changed, or that is not in the patch. The reference has lines of both kinds.
+    /// They are the agent's when what is looked at may be its own work, and shows no others: of a file that no such call
+    /// changed, or that are not in the patch. The reference has lines of both kinds.
     fn unrecorded_work(
         &mut self,
         event: &Event,
         ids: Vec<NeedleId>,
     ) -> (Vec<NeedleId>, Vec<NeedleId>) {
+        let kept = |id: &NeedleId| self.lines.get(*id).is_some_and(|l| l.in_patch);
+        let view = ids.iter().any(kept).then(|| self.changes.view(event));
+        let Some(view) = view.flatten() else {
+            return (Vec::new(), ids);
+        };
         let call = event.answers.as_ref().map_or(event.id, |call| call.event);
         let written = |t: &Self, id: NeedleId| {
             let files = t.lines.files(id);
-            let line = t.lines.get(id);
-            line.is_some_and(|l| l.in_patch) && t.changes.unrecorded_before(files, call)
-        };
-        if !self.changes.any_unrecorded() || !ids.iter().any(|id| written(self, *id)) {
-            return (Vec::new(), ids);
-        }
-        let Some(view) = self.changes.view(event) else {
-            return (Vec::new(), ids);
+            let opaque = !view.mounted && t.changes.may_have_written(files);
+            let kept = t.lines.get(id).is_some_and(|l| l.in_patch);
+            kept && (view.shaped || opaque || t.changes.unrecorded_before(files, call))
         };
         let mut right = ids.clone();
         if view.compared {
@@ -386,10 +417,12 @@ impl Tracker {
     fn showed_own(&mut self, event: &Event, own: &[NeedleId], foreign: &[NeedleId]) {
         let line = |id: &NeedleId| self.lines.get(*id);
         let enough = self.patch_lines.clamp(1, MIN_LINES);
-        let kept = own.iter().filter_map(line).filter(|l| l.in_patch);
-        if kept.take(enough).count() == enough
-            && !foreign.iter().filter_map(line).any(|l| l.of_gt && !l.part)
-        {
+        let kept = own.iter().filter_map(line).filter(|l| l.in_patch).count();
+        let others = foreign.iter().filter_map(line);
+        let others = others.filter(|l| l.of_gt && !l.part).count();
+        // What the agent wrote and took out again, in a format that does not keep it, looks like somebody else's.
+        let few = self.changes.any_unrecorded() && !self.enough(foreign, Line::telling);
+        if kept >= enough && (others == 0 || few && others * MIN_SHARE <= kept) {
             self.own_outputs.insert(event.id);
         }
     }
@@ -562,6 +595,7 @@ impl EventSink for Tracker {
             Channel::Edit => self.edited(event),
             Channel::Command => {
                 self.substituted(event);
+                self.templates(event);
                 self.wrote(&event.text, &event.actor, looks);
             }
             Channel::ToolCall => self.authored(&event.text, &event.actor),

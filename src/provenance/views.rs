@@ -67,6 +67,8 @@ pub(super) struct View {
     pub(super) compared: bool,
     /// It is taken from a place that is the tree's only by its name.
     pub(super) mounted: bool,
+    /// It is of a file that the agent's own command made of nothing but the tree.
+    pub(super) shaped: bool,
 }
 
 /// What the agent made of its own work, as far as calls show it.
@@ -187,6 +189,7 @@ impl Views {
         let mut view = View {
             compared: false,
             mounted: false,
+            shaped: false,
         };
         let mut known = self.clone();
         let mut place = Directory::new(cwd);
