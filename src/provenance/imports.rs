@@ -340,7 +340,16 @@ impl Own {
         };
         let rest = words.get(at + 1..).unwrap_or_default();
         let verb = rest.iter().position(|w| {
-            ["show", "cat-file", "archive", "worktree", "diff", "log", "format-patch"].contains(w)
+            [
+                "show",
+                "cat-file",
+                "archive",
+                "worktree",
+                "diff",
+                "log",
+                "format-patch",
+            ]
+            .contains(w)
         });
         let Some(verb) = verb else { return false };
         let after = rest.get(verb + 1..).unwrap_or_default();
@@ -435,8 +444,14 @@ mod tests {
             ],
             &["zcat /mnt/ref/a.gz > /tmp/a.go", "cat /tmp/a.go > pkg/a.go"],
             &["cat /tmp/up/a.go > /tmp/a.go", "cat /tmp/a.go > pkg/a.go"],
-            &["git show up:pkg/a.go > /tmp/a.go", "cat /tmp/a.go > pkg/a.go"],
-            &["unzip -p /tmp/w.whl a.go > /tmp/a.go", "cat /tmp/a.go > pkg/a.go"],
+            &[
+                "git show up:pkg/a.go > /tmp/a.go",
+                "cat /tmp/a.go > pkg/a.go",
+            ],
+            &[
+                "unzip -p /tmp/w.whl a.go > /tmp/a.go",
+                "cat /tmp/a.go > pkg/a.go",
+            ],
         ] {
             assert!(last_imports(commands), "{commands:?}");
         }
@@ -474,7 +489,10 @@ mod tests {
                 "python3 - <<'E'\nopen('/tmp/g.go','w').write(x)\nE",
                 "cat /tmp/g.go > pkg/a.go",
             ],
-            &["git show HEAD:pkg/a.go > /tmp/a.go", "cat /tmp/a.go > pkg/a.go"],
+            &[
+                "git show HEAD:pkg/a.go > /tmp/a.go",
+                "cat /tmp/a.go > pkg/a.go",
+            ],
             &[
                 "python3 - <<'E'\ns=open('pkg/a.go').read()\nopen('/w/log/x','w').write(s)\nopen('pkg/a.go','w').write(s.replace('/a/b','/c/d'))\nE",
             ],

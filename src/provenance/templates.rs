@@ -65,7 +65,11 @@ impl Typed {
         let mut covered = vec![false; letters.len()];
         for (at, hash) in hashes(&letters).enumerate() {
             if self.pieces.contains(&hash) {
-                covered.iter_mut().skip(at).take(PIECE).for_each(|c| *c = true);
+                covered
+                    .iter_mut()
+                    .skip(at)
+                    .take(PIECE)
+                    .for_each(|c| *c = true);
             }
         }
         let count = covered.iter().filter(|c| **c).count();
@@ -84,7 +88,10 @@ mod tests {
         for (line, want) in [
             ("  alphaAddress: \"Alpha delivery address\",", true),
             ("  betaAddress: \"Beta delivery address\",", true),
-            ("  const kept = order.alphaAddress ?? fallback(order);", false),
+            (
+                "  const kept = order.alphaAddress ?? fallback(order);",
+                false,
+            ),
             ("}", false),
         ] {
             assert_eq!(typed.makes(line), want, "{line}");

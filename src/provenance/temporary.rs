@@ -13,7 +13,9 @@ const FETCHERS: [&str; 9] = [
 const MANAGERS: [&str; 9] = [
     "pip", "pip3", "npm", "yarn", "pnpm", "go", "cargo", "gem", "apt-get",
 ];
-const FETCHES: [&str; 7] = ["download", "pack", "source", "mod", "fetch", "install", "get"];
+const FETCHES: [&str; 7] = [
+    "download", "pack", "source", "mod", "fetch", "install", "get",
+];
 
 /// Programs that write what they read, as it is or unpacked: what they make is whose the source is.
 const COPIES: [&str; 16] = [
@@ -108,12 +110,22 @@ pub(super) fn shaped<'p>(pipeline: &'p str, own: impl Fn(&str) -> bool) -> Optio
     if OTHERS.iter().any(|dir| pipeline.contains(dir)) || pipeline.contains('`') {
         return None;
     }
-    let parts = pipeline.split('|');
-    let text_only = parts.clone().all(|part| {
+    let mut quote = None;
+    let is_pipe = |c: char| {
+        match quote {
+            None if matches!(c, '\'' | '"') => quote = Some(c),
+            Some(mark) if mark == c => quote = None,
+            _ => {}
+        }
+        c == '|' && quote.is_none()
+    };
+    let parts: Vec<&str> = pipeline.split(is_pipe).collect();
+    let text_only = parts.iter().all(|part| {
         let mut words = part.split_whitespace();
         words.next().is_some_and(|word| SHAPERS.contains(&word))
     });
-    let words: Vec<&str> = parts.flat_map(str::split_whitespace).collect();
+    let words = parts.iter().flat_map(|part| part.split_whitespace());
+    let words: Vec<&str> = words.collect();
     let target = target(&words).filter(|word| is_temporary(word))?;
     let inside = |word: &&str| {
         let word = word.trim_start_matches(['<', '>']);

@@ -10,7 +10,8 @@ use super::directory::Directory;
 use super::paths::{Paths, Place, base_name};
 use super::reads::{quiet, segments};
 use super::scope::is_program;
-use super::writes::without_heredocs;
+use super::temporary::{fetches, is_temporary};
+use super::writes::{WRITERS, without_heredocs};
 
 /// Directories and the like that are remembered.
 const MAX_KEPT: usize = 1024;
@@ -58,7 +59,7 @@ const FOREIGN: [&str; 22] = [
 ];
 
 /// Programs whose commands make something that is remembered.
-const MAKERS: [&str; 3] = ["git", "gh", "install"];
+const MAKERS: [&str; 6] = ["git", "gh", "install", "cp ", "rsync", "/tmp/"];
 
 /// What a call may show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +135,7 @@ impl Views {
 
     fn learn_part(&mut self, words: &[&str]) {
         let has = |word: &str| words.contains(&word);
+        self.learn_copy(words);
         if let Some((verb, rest, _)) = git(words) {
             self.learn_git(verb, &rest);
         } else if has("gh") && has("pr") && has("create") {
@@ -146,6 +148,28 @@ impl Views {
             if names.peek().is_some() {
                 self.installed = names.all(|w| matches!(*w, "." | "./") || w.starts_with(".["));
             }
+        }
+    }
+
+    /// `cp -r . /tmp/copy` makes another tree; what is put there from elsewhere ends that.
+    fn learn_copy(&mut self, words: &[&str]) {
+        let program = words.first().map_or("", |w| base_name(w));
+        let relative = |w: &str| !w.starts_with(['/', '~', '$']) && !w.starts_with("..");
+        let mut plain: Vec<&str> = words.iter().skip(1).copied().collect();
+        plain.retain(|w| !w.starts_with('-'));
+        let target = plain.pop().unwrap_or_default();
+        let whole = words.iter().any(|w| {
+            let flag = w.starts_with('-') && !w.starts_with("--");
+            flag && w.contains(['r', 'R', 'a'])
+        });
+        let sources_own = !plain.is_empty() && plain.iter().all(|w| relative(w));
+        if ["cp", "rsync"].contains(&program) && whole && sources_own && is_temporary(target) {
+            if self.trees.len() < MAX_KEPT {
+                self.trees.insert(target.trim_end_matches('/').to_owned());
+            }
+        } else if WRITERS.contains(&program) && !sources_own || fetches(words) {
+            self.trees
+                .retain(|dir| !words.iter().any(|w| w.contains(dir.as_str())));
         }
     }
 
@@ -236,6 +260,9 @@ impl Views {
         }
         if let Some((verb, rest, dir)) = git(words) {
             view.compared |= self.git_shows(verb, &rest, paths)?;
+            if verb == "worktree" {
+                return Some(());
+            }
             if let Some(dir) = dir.filter(|dir| paths.place(dir, cwd) == Place::Outside) {
                 self.outside(dir, view, paths, made)?;
             }
@@ -394,6 +421,10 @@ mod tests {
             (&["git worktree add /tmp/w && cat /tmp/w/pkg/a.go"], true),
             (&["git worktree add /tmp/w origin/x && cat /tmp/w/pkg/a.go"], false),
             (&["cat /tmp/w/pkg/a.go"], false),
+            (&["cp -r . /tmp/c; git reset -q --hard", "cat /tmp/c/pkg/a.go"], true),
+            (&["cp -r . /tmp/c", "cp /mnt/x/a.go /tmp/c/pkg/", "cat /tmp/c/pkg/a.go"], false),
+            (&["cp -r /mnt/x /tmp/c", "cat /tmp/c/pkg/a.go"], false),
+            (&["cp -r . /tmp/c", "curl -so /tmp/c/pkg/a.go h.test/a", "cat /tmp/c/pkg/a.go"], false),
             (&["diff -ru /tmp/orig ."], true),
             (&["diff -ru . /tmp/orig"], false),
             (&["cat /testbed/pkg/a.go"], true),
