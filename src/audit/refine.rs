@@ -1,6 +1,8 @@
 //! Findings and provenance looked at together: a rule knows that something came back, provenance
 //! knows whether it held lines of the GT.
 
+use std::collections::BTreeSet;
+
 use crate::provenance::model::Provenance;
 use crate::rules::EngineReport;
 use crate::rules::finding::{Cause, Finding, Kind, Stage};
@@ -133,6 +135,27 @@ pub(super) fn add_unclear(rules: &mut EngineReport, provenance: &Provenance) {
     }
 }
 
+/// Lines that files must have which a call brought in from elsewhere, for their origin to be in question.
+const BROUGHT: u64 = 16;
+
+/// Files of the GT that a call brought in from outside of the tree make up most of the patch: whether what they hold now
+/// was the reference before it was changed, the trace does not tell.
+pub(super) fn brought_in<'p>(
+    provenance: &Provenance,
+    gt_paths: impl Iterator<Item = &'p str>,
+) -> bool {
+    let gt_paths: BTreeSet<&str> = gt_paths.collect();
+    let brought = provenance
+        .unseen
+        .iter()
+        .filter(|u| u.imported && gt_paths.contains(u.path.as_str()));
+    let brought: u64 = brought.map(|u| u.lines).sum();
+    let all = provenance.ledger.map_or(0, |l| {
+        l.authored + l.seen_first + l.starter + l.prompt + l.unseen + l.unrecorded
+    });
+    brought >= BROUGHT && brought * 2 >= all
+}
+
 /// A sub-agent that was sent for reference material, and whose own steps are not in the trace: what it
 /// did nobody can tell, though its report came back. Which of several is missing is not asked; one that
 /// cannot be looked at is enough.
@@ -151,8 +174,6 @@ pub(super) fn missing_child(findings: &mut [Finding]) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::provenance::model::Exposure;
     use crate::rules::finding::{Confidence, Severity};

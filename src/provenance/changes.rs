@@ -14,6 +14,10 @@ use crate::trace::event::{Channel, EditOp, Event, EventId};
 /// Calls whose result is awaited. Beyond, the oldest counts as done.
 const MAX_PENDING: usize = 4096;
 
+/// Commands that are kept until it is known where the tree lies, and bytes of one.
+const MAX_UNPLACED: usize = 256;
+const MAX_COMMAND: usize = 4096;
+
 /// Characters of a command that are kept as evidence.
 const COMMAND_CHARS: usize = 300;
 
@@ -31,6 +35,8 @@ pub(super) struct Writer {
     pub(super) tidies: bool,
     /// It only generates.
     pub(super) generates: bool,
+    /// Whether it copied something in is not known yet.
+    unplaced: bool,
 }
 
 impl From<&Event> for Writer {
@@ -40,6 +46,7 @@ impl From<&Event> for Writer {
             unrecorded: event.channel == Channel::Edit,
             tidies: false,
             generates: false,
+            unplaced: false,
             event: event.id,
             line: event.source.line,
             command: cut(&event.text),
@@ -51,7 +58,8 @@ impl Writer {
     /// A later call may have written the same. What came from elsewhere still stands there.
     fn give_way(&mut self, later: &Self) {
         let quiet = |writer: &Self| writer.tidies || writer.generates;
-        let stays = self.imports && !later.imports || quiet(later) && !quiet(self);
+        let stays =
+            (self.imports || self.unplaced) && !later.imports || quiet(later) && !quiet(self);
         if !stays {
             *self = later.clone();
         }
@@ -113,6 +121,8 @@ pub(super) struct Changes {
     views: Views,
     /// The last call whose result told that.
     learned: Option<EventId>,
+    /// Commands that name absolute paths, from before it was known where the tree lies.
+    unplaced: Vec<(EventId, String)>,
 }
 
 impl Changes {
@@ -138,6 +148,7 @@ impl Changes {
             own: Own::default(),
             views: Views::default(),
             learned: None,
+            unplaced: Vec::new(),
         }
     }
 
@@ -213,12 +224,44 @@ impl Changes {
         Told { all, tests }
     }
 
+    /// It is known now where the tree lies: what was copied before may have come from outside of it.
+    fn place_earlier(&mut self) {
+        if self.unplaced.is_empty() || !self.paths.is_placed() {
+            return;
+        }
+        let all = self.writers.values_mut().chain(&mut self.tree_writer);
+        all.for_each(|writer| writer.unplaced = false);
+        for (call, command) in std::mem::take(&mut self.unplaced) {
+            let writes = command_writes(&command, &self.paths, None);
+            if !writes.imports || self.own.covers(&command, &self.paths, None) {
+                continue;
+            }
+            let of_call = self.writers.iter_mut().filter(|(_, w)| w.event == call);
+            let of_tree = self.tree_writer.as_mut().filter(|w| w.event == call);
+            of_call
+                .filter(|(path, _)| writes.known.contains(path))
+                .map(|(_, writer)| writer)
+                .chain(of_tree.filter(|_| writes.tree))
+                .for_each(|writer| writer.imports = true);
+        }
+    }
+
     fn wrote(&mut self, event: &Event, writes: Writes) {
+        let absolute = |w: &str| w.starts_with(['/', '~']);
+        let unplaced = event.channel == Channel::Command
+            && !self.paths.is_placed()
+            && self.unplaced.len() < MAX_UNPLACED
+            && event.text.len() <= MAX_COMMAND
+            && event.text.split_whitespace().any(absolute);
+        if unplaced {
+            self.unplaced.push((event.id, event.text.clone()));
+        }
         let rewrites = rewrites(&event.text);
         let writer = Writer {
             imports: writes.imports,
             tidies: rewrites == Some(Rewriter::Formatter),
             generates: rewrites == Some(Rewriter::Generator),
+            unplaced,
             ..Writer::from(event)
         };
         for path in &writes.known {
@@ -245,7 +288,9 @@ impl Changes {
             ..Pending::default()
         };
         for edit in &event.edits {
-            match self.paths.edited(&edit.path, cwd.as_deref()) {
+            let place = self.paths.edited(&edit.path, cwd.as_deref());
+            self.place_earlier();
+            match place {
                 Place::Known(path) => {
                     pending.known.insert(path);
                     self.last_write.remove(&path);

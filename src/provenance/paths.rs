@@ -90,6 +90,11 @@ impl Paths {
         }
     }
 
+    /// It is known where the tree lies.
+    pub(super) fn is_placed(&self) -> bool {
+        !self.roots.is_empty()
+    }
+
     fn add_root(&mut self, root: &str) {
         let root = root.trim_end_matches('/');
         if !root.is_empty() && self.roots.len() < MAX_ROOTS && !self.roots.iter().any(|r| r == root)
