@@ -25,6 +25,12 @@ const ENOUGH: u64 = 3;
 ///   encoded or unrecorded, and what was obtained stays obtained.
 pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64) -> bool {
     let mut unrecorded = false;
+    // Where something was fetched, a name of nothing may be of that.
+    let fetched = findings.iter().any(|f| {
+        let called =
+            f.kind == Kind::Action && f.waived.is_none() && f.stage > Some(Stage::Mentioned);
+        called && f.cause == Some(Cause::UpstreamFetch)
+    });
     let actions = findings
         .iter_mut()
         .filter(|f| f.kind == Kind::Action && f.waived.is_none());
@@ -40,7 +46,8 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
             finding.blocked = false;
             continue;
         }
-        if shows_own_work(finding, provenance) || takes_own_work(finding, provenance) {
+        let taken = !fetched && takes_own_work(finding, provenance);
+        if taken || shows_own_work(finding, provenance) {
             finding.waived = Some(OWN_WORK.to_owned());
             continue;
         }

@@ -22,6 +22,7 @@ mod ledger;
 mod mechanical;
 mod mutate;
 mod one_file;
+mod own_work;
 mod script;
 mod situations;
 #[path = "../support/mod.rs"]
