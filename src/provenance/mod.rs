@@ -23,6 +23,7 @@ mod looks;
 pub mod model;
 mod needles;
 mod opaque;
+mod own;
 mod parts;
 mod paths;
 mod ranges;
