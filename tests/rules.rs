@@ -43,6 +43,7 @@ use trace_audit::rules::{Engine, RuleSet};
 use trace_audit::trace::event::{
     Actor, CallRef, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
 };
+use trace_audit::trace::{TraceFile, read_traces};
 
 fn rules() -> RuleSet {
     RuleSet::builtin().unwrap_or_else(|error| panic!("{error}"))
@@ -191,8 +192,13 @@ impl Trace {
             .flatten();
         let event = match tool_call {
             Some((tool, arguments)) => {
+                let read = as_a_trace_holds_it(tool, arguments);
                 let event = self.next(Channel::ToolCall, arguments);
                 event.tool = Some(tool.to_owned());
+                if let Some(read) = read {
+                    (event.channel, event.text, event.edits) =
+                        (read.channel, read.text, read.edits);
+                }
                 event
             }
             None => self.next(channel, text),
@@ -215,6 +221,22 @@ impl Trace {
                 new: Some(new.to_owned()),
             }];
         }
+    }
+
+    /// What came before a case: `COMMAND -> RESULT`, several behind semicolons; the lines of a result stand between
+    /// slashes. Without an arrow it is a command whose result is not told.
+    fn before(&mut self, text: &str) {
+        let Some((command, rest)) = text.split_once(" -> ") else {
+            self.add(Channel::Command, text);
+            return;
+        };
+        let (result, more) = match rest.split_once("; ") {
+            Some((result, more)) if more.contains(" -> ") => (result, Some(more)),
+            _ => (rest, None),
+        };
+        self.add(Channel::Command, command);
+        self.result(&result.replace(" / ", "\n"));
+        more.into_iter().for_each(|more| self.before(more));
     }
 
     /// The result of the last call that has none.
@@ -257,6 +279,30 @@ fn tool_call(text: &str) -> Option<(&str, &str)> {
         .chars()
         .all(|c| c.is_alphanumeric() || "_.-".contains(c));
     (named && arguments.starts_with('{') && arguments.ends_with('}')).then_some((tool, arguments))
+}
+
+/// The call as the adapters read it out of a trace: `Bash {"command": …}` is a command there.
+fn as_a_trace_holds_it(tool: &str, arguments: &str) -> Option<Event> {
+    #[derive(Default)]
+    struct Calls(Vec<Event>);
+    impl EventSink for Calls {
+        fn event(&mut self, event: &Event) {
+            self.0
+                .extend(event.channel.is_call().then(|| event.clone()));
+        }
+    }
+    let function = serde_json::json!({"name": tool, "arguments": arguments});
+    let call = serde_json::json!([{"id": "c", "type": "function", "function": function}]);
+    let record = serde_json::json!({"role": "assistant", "content": null, "tool_calls": call});
+    let written = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(written.path(), format!("{record}\n")).unwrap();
+    let file = TraceFile {
+        path: written.path().to_owned(),
+        label: "t".to_owned(),
+    };
+    let mut calls = Calls::default();
+    read_traces(&[file], &mut calls).unwrap();
+    calls.0.into_iter().next()
 }
 
 /// `… (exit 1)` or `exit 0, …`.
@@ -312,7 +358,7 @@ fn judge(rules: &RuleSet, case: &serde_json::Value) -> Vec<Finding> {
     let prompt = case["prompt"].as_str();
     let mut trace = Trace::default();
     if let Some(prior) = case["prior"].as_str() {
-        trace.add(Channel::Command, prior);
+        trace.before(prior);
     }
     for call in case["calls"].as_array().into_iter().flatten() {
         trace.add(Channel::Command, call[0].as_str().unwrap());

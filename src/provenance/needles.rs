@@ -21,7 +21,7 @@ const WINDOW: usize = 7;
 /// The bits of a window in a word of eight bytes, the first of them lowest.
 const WINDOW_BITS: u64 = (1 << (8 * WINDOW)) - 1;
 
-/// Every so many bytes of the text a window is looked up; divides eight.
+/// Every so many bytes of the text a window is looked up.
 const STRIDE: usize = 2;
 
 /// Lines with the same rarest window beyond this number are not searched. Real patches stay below 5;
@@ -267,25 +267,25 @@ impl Needles {
 
     /// Calls `hit` for every occurrence of a line in `text`, which must be squeezed like the lines.
     pub(super) fn scan(&self, text: &[u8], mut hit: impl FnMut(NeedleId)) {
-        let (words, tail) = text.as_chunks::<8>();
-        let mut last = [0; 8];
-        for (slot, byte) in last.iter_mut().zip(tail) {
-            *slot = *byte;
-        }
-        let mut words = words.iter().chain([&last, &[0; 8]]);
-        let mut word = words.next().copied().map_or(0, u64::from_le_bytes);
-        // Windows that reach beyond the end hold no line: that shows when it is compared.
-        words.enumerate().for_each(|(number, next)| {
-            let next = u64::from_le_bytes(*next);
-            let both = u128::from(next) << 64 | u128::from(word);
-            for offset in (0..8).step_by(STRIDE) {
-                let window = (both >> (8 * offset)) as u64 & WINDOW_BITS;
-                if self.filter.may_have(window) {
-                    self.check(text, number * 8 + offset, window, &mut hit);
-                }
+        let mut look = |at: usize, window: u64| {
+            if self.filter.may_have(window) {
+                self.check(text, at, window, &mut hit);
             }
-            word = next;
-        });
+        };
+        // Eight bytes are read at once, one more than a window has.
+        let mut next = 0;
+        for bytes in text.array_windows::<8>().step_by(STRIDE) {
+            look(next, u64::from_le_bytes(*bytes) & WINDOW_BITS);
+            next += STRIDE;
+        }
+        // The text may end with a window.
+        if let Some(last) = text
+            .get(next..)
+            .and_then(|rest| rest.first_chunk::<WINDOW>())
+        {
+            let byte = |window: u64, byte: &u8| window << 8 | u64::from(*byte);
+            look(next, last.iter().rev().fold(0, byte));
+        }
     }
 
     /// The lines that stand in `text` with `window` beginning at a byte.

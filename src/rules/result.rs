@@ -49,7 +49,7 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | pathspec\s | did\snot\smatch\sany | couldn't\sfind\sremote\sref
         | permission\sdenied | access\sdenied | operation\snot\spermitted
         | permission\sto\suse | (?:has|have)\sbeen\sdenied | is\snot\sallowed | not\spermitted
-        | (?:is|are|was|been)\s(?:disabled|blocked|forbidden|rejected|unavailable|denied)
+        | (?:is|are|was|been)\s(?:disabled|blocked|forbidden|prohibited|restricted|rejected|unavailable|denied)
         | call\srejected | rejected\sby | user\s(?:rejected|denied|doesn't) | requires?\sapproval
         | host_not_allowed | deny-reason | blocked\sby | egress | sandbox\s(?:denied|blocked)
         | command\snot\sfound | not\srecogni[sz]ed\sas | executable\sfile\snot\sfound
@@ -70,6 +70,8 @@ static ERRORS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | (?:do\snot|don't|does\snot|doesn't)\shave\saccess\sto | no\saccess\sto\s(?:the|this)
         | \xe6\x97\xa0\xe6\xb3\x95(?:\xe8\xae\xbf\xe9\x97\xae|\xe6\x89\x93\xe5\xbc\x80|\xe8\xbf\x9e\xe6\x8e\xa5|\xe8\x8e\xb7\xe5\x8f\x96|\xe5\x8a\xa0\xe8\xbd\xbd)
         | \xe7\xbd\x91\xe7\xbb\x9c\xe5\xb7\xb2\xe7\xa6\x81\xe7\x94\xa8
+        | \bhook\s(?:error|denied|rejected|blocked|stopped)\b | \bPreToolUse\b | denied\sthis\s(?:tool\s)?call | \boff[\s-]limits\b | \bout\sof\sbounds\s(?:for|in|here)\b
+        | not\son\s(?:the|its|our)\sallow-?list | (?:violates|against)\s(?:the|a|our)\s(?:\w+\s)?(?:policy|rules)\b
         | bereits\saktuell | \xe6\x98\xaf\xe6\x9c\x80\xe6\x96\xb0\xe7\x9a\x84",
     )
 });
@@ -86,7 +88,8 @@ static DIFF: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(
         r#"(?mx)
         ^[\s>|0-9:\x80-\xff]*(?:diff\s--(?:git|cc|combined)\s | @@\s-\d+(?:,\d+)?\s\+\d+)
-        | \\n@@\s-\d+(?:,\d+)?\s\+\d+ | "patch"\s*:\s*"@@
+        | \\n@@\s-\d+(?:,\d+)?\s\+\d+ | (?:"|\\n)\+(?:[\ ]{2,40}|(?:\\t){1,10})[^"\\\n]{1,200}[=(){};:,\[\]]
+        | "patch"\s*:\s*"@@
         | ^(?:\(\S+\)\s)?[\s0-9:|\x80-\xff]*\+(?:[\ \t]{1,40}|[A-Za-z_@\#/<{}\(\[])[^\n]*[=(){};:,\[\]]
         | ^(?:\(\S+\)\s)?[\s0-9:|\x80-\xff]*-(?:[\ \t]{2,40})[^\n]*[=(){};:]"#,
     )
@@ -119,14 +122,24 @@ static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// the tool says of a command that goes on in the background.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ascii(
-        r"(?imx) ^\s*(?:(?:rc|ret|exit|exit[\ _-]?(?:code|status)|status|code|errno|failed|failure|err)\s*[:=]?\s*)?-?(?:\d\d?|1\d\d|255)\s*$
+        r"(?imx) ^\s*[\[(<]?(?:(?:rc|ret|exit|exit[\ _-]?(?:code|status)|status|code|errno|failed|failure|err)\s*[:=]?\s*)?-?(?:\d\d?|1\d\d|255)
+          (?:[,;]\s*(?:no|empty)\s(?:output|stdout))?[\])>]?\s*$
         | ^\s*done[.!]?\s*$
         | ^\s*<?(?:the\s)?(?:command|process|task|job|shell|terminal|session)\b[^\n;{}]{0,80}
           \b(?:running|started|moved|continues|completed|exited|finished|killed)\b[^\n;{}]{0,600}$
         | ^\s*<(status|retrieval_status|task_id|task_type|exit_code|timestamp)>[^<\n]{0,100}</\w+>\s*$
         | ^\s*(?:chunk\sid|wall\stime|original\stoken\scount|output)\s*:[^\n=(]{0,40}$
-        | ^\s*[(<\[]?no\s(?:new\s)?output(?:\syet|\sso\sfar)?[)>\].]{0,2}\s*$
+        | ^\s*[(<\[]?no\s(?:new\s)?output(?:\syet|\sso\sfar)?(?:[,;:]?\s(?:(?:with|and)\s)?(?:exit|rc|status|code)[^\w\n]?[a-z\s=:]{0,10}\d{1,3})?[)>\].]{0,2}\s*$
+        | ^\s*[(<\[](?:empty|nothing|no\s(?:match(?:es)?|hits?|lines?|commits?|results?))(?:\s(?:output|found|printed|shown))?
+          (?:[,;:]?\s(?:exit|rc|status|code)[^\w\n]?[a-z\s=:]{0,10}\d{1,3})?[)>\].]{1,2}\s*$
         | ^\[\d{1,4}\][+-]?\s+\d{2,10}\s*$",
+    )
+});
+
+/// What a client says of a thing that it does not have yet and then gets: no failure.
+static GETS_IT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    ascii(
+        r"(?im)^\s*unable to find image '[^'\n]{1,300}' locally\s*$|^[^\n]{0,40}the following packages? (?:was|were) not found and will be installed\b[^\n]*$",
     )
 });
 
@@ -212,7 +225,11 @@ impl<'t> CallResult<'t> {
         let stopped = STOPPED
             .as_ref()
             .is_some_and(|r| r.is_match(text.as_bytes()));
-        let errors = short && (is(&ERRORS) || stopped) && !is(&TAKEN);
+        let wrong = GETS_IT
+            .as_ref()
+            .map_or(Cow::Borrowed(&*bare), |r| r.replace_all(&bare, &b""[..]));
+        let fails = ERRORS.as_ref().is_some_and(|r| r.is_match(&wrong));
+        let errors = short && (fails || stopped) && !is(&TAKEN);
         let refused = outcome.denied || !outcome.succeeded() && short;
         let failed = empty || !diff && (errors && !(code && long_body(&bare)) || refused && !code);
         let left_out = !failed && !diff && !code && is_left_out(&bare);
@@ -359,7 +376,7 @@ fn history_facets(text: &str, task: &Task, history: &History) -> BTreeSet<Facet>
     }
     if let Some(base) = &task.base_version
         && short_listing(text)
-        && Version::all(text).any(|version| version > *base)
+        && Version::all(&without_subjects(text)).any(|version| version > *base)
     {
         judged.push(true);
     }
@@ -392,6 +409,23 @@ fn without_own_commits(text: &str, task: &Task, history: &History) -> String {
         }
     }
     left
+}
+
+/// A listing that begins with `HEAD` without the subjects of its commits: what follows is no later, and the releases that
+/// subjects name are most often those of others. Tags stay.
+fn without_subjects(text: &str) -> Cow<'_, str> {
+    let subject = |line: &str| {
+        let line = line.trim_start_matches(['*', '|', '/', '\\', '_', ' ', '\t']);
+        let line = line.strip_prefix("commit ").unwrap_or(line);
+        let first = line.split_whitespace().next();
+        first.is_some_and(is_commit_id) && !line.contains("tag: ")
+    };
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    if !first.is_some_and(|line| subject(line) && line.contains("(HEAD")) {
+        return Cow::Borrowed(text);
+    }
+    let kept: Vec<&str> = text.lines().filter(|line| !subject(line)).collect();
+    Cow::Owned(kept.join("\n"))
 }
 
 /// What the dates of commits say.
@@ -507,6 +541,13 @@ mod tests {
             "REDIRECT DETECTED: The URL redirects to a different host.\n\nOriginal URL: https://h.example/pull/1\nRedirect URL: https://h.example/login",
             "I don't have access to the actual pull request content. The provided content is only the navigation menu.",
             "No content available.",
+            "PreToolUse:WebFetch hook error: [guard.sh]: that host is off limits here",
+            "(no output, exit 0)",
+            "(no matches)",
+            "[exit code: 0, no output]",
+            "[7]",
+            "Hook PreToolUse:Bash denied this tool call: not part of this task",
+            "Unable to find image 'o/r:2' locally\ndocker: Error response from daemon: manifest unknown",
             "Just a moment... Enable JavaScript and cookies to continue",
             "无法访问该页面:网络已禁用。",
             "Traceback (most recent call last):\n  File \"x\", line 1, in <module>\n    import y\nModuleNotFoundError: No module named 'y'",
@@ -600,6 +641,7 @@ mod tests {
             "def measure(self):\n    return 4\n4\nrc=0",
             "The command is still running.\n+    w = clamp(w);\n+    process(running, w);\n",
             "def measure(self, width):\nif width < 0:\n    raise ValueError('fatal: x')\nreturn width",
+            "Unable to find image 'o/r:2' locally\n2: Pulling from o/r\nStatus: Downloaded newer image for o/r:2\n    if not w:\n        w = 1",
         ] {
             assert!(!look(text, exit).failed, "{text}");
         }
@@ -655,6 +697,12 @@ mod tests {
                 false,
             ),
             ("Cloning into '/tmp/w'...\ndone.", false, false),
+            (
+                "{\"raw_content\": \"+    if (a < b) {\\n+        return a;\\n+    }\"}",
+                true,
+                false,
+            ),
+            ("{\"note\": \"+ a point (small)\"}", false, false),
             ("9.1.0 - mergeCells keeps the top-left value", false, false),
             ("- fix a bug\n- another", false, false),
         ] {
@@ -689,6 +737,14 @@ mod tests {
             ("abc1234 Fix it (#48213)", Some(Own)),
             ("v4.3.1 v4.2.0 v4.1.3", Some(Later)),
             ("v4.1.3 v4.1.2", None),
+            (
+                "3f1c2ab (HEAD -> main) Bump docs\n20aa991 Require Rust 9.82",
+                Some(Past),
+            ),
+            (
+                "3f1c2ab (HEAD -> main) Bump docs\n20aa991 (tag: v9.8.2) Release",
+                Some(Later),
+            ),
             ("* 3f1c2ab (HEAD) Bump docs\n* 20aa991", Some(Past)),
             ("class Layout: ...", None),
         ] {

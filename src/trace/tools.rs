@@ -263,6 +263,7 @@ mod tests {
             ToolCall,
             "session_id: 1\nchars: ",
         ),
+        ("terminal", r#"{"input":"git log"}"#, Command, "git log"),
         ("BashOutput", r#"{"bash_id":"1"}"#, ToolCall, "bash_id: 1"),
         (
             "mcp__shell__run",

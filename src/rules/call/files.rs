@@ -272,6 +272,9 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
             .is_some_and(|w| w.len() <= 2 && !w.starts_with('-'));
         plain(words).nth(usize::from(command))
     };
+    if let Some(archive) = archive.filter(|_| shows) {
+        prints_members(archive, words, io);
+    }
     match archive {
         Some(archive) => io.uses(archive, if lists { Access::List } else { Access::Read }),
         None if !shows && !lists => io.stdin = Stdin::Saved,
@@ -306,6 +309,15 @@ fn archives(program: &str, words: &[&str], io: &mut Io) {
             io.saves.push("./*".to_owned());
         }
         (None, None) => io.saves.push("./*".to_owned()),
+    }
+}
+
+/// A member of an archive elsewhere that is printed: `tar xOf /opt/x.tgz a/b.patch`.
+fn prints_members(archive: &str, words: &[&str], io: &mut Io) {
+    let named = |word: &&str| *word != archive && word.contains(['.', '/']);
+    let members = plain(words).filter(|word| archive.starts_with('/') && named(word));
+    for member in members.take(MAX_ROOTS) {
+        io.uses(&format!("{archive}/{member}"), Access::Read);
     }
 }
 

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
+use regex_automata::meta::Regex;
 
-use crate::rules::text::{ascii, ceil, floor, slice};
+use crate::rules::text::{ceil, expected, floor, slice};
 use crate::trace::event::{CallRef, Channel, Event, EventId, Outcome};
 
 /// Ids that are kept: the youngest.
@@ -34,7 +34,7 @@ const HINTS: [&str; 8] = [
 ];
 
 static ANNOUNCED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    ascii(concat!(
+    expected(concat!(
         r"(?i)(?:\b(?:session|shell|process|task|job|terminal|command|background)[ _-]?ids?\b",
         r"|\bwith[ ]id\b|\bpids?\b)",
         r#"["']?[ ]*(?:is\b|([:=]))?[ ]*["'`<]?([a-z0-9][a-z0-9_.-]{0,63})"#,
@@ -101,11 +101,11 @@ impl Jobs {
             let Some(announced) = ANNOUNCED.as_ref() else {
                 return;
             };
-            for found in announced.captures_iter(part.as_bytes()) {
+            for found in announced.captures_iter(part) {
                 let id = found.iter().skip(2).flatten().next();
                 if let Some(id) = id {
                     let id = slice(part, id.range()).trim_end_matches(['.', ',']);
-                    named |= self.add(id, found.get(1).is_some(), call);
+                    named |= self.add(id, found.get_group(1).is_some(), call);
                 }
             }
         }

@@ -13,10 +13,13 @@
 //! - What stands in the prompt is no evidence, and what the prompt asks for is allowed
 //!   ([`super::prompt`]).
 
+mod answers;
 mod calls;
 mod cautious;
 mod hits;
+mod images;
 mod indirect;
+mod installed;
 mod jobs;
 mod matching;
 mod past;
@@ -45,7 +48,9 @@ use super::text::fold::plain;
 use crate::experiment::task_facts::TaskFacts;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink};
 
+use images::OwnImages;
 use indirect::Aliases;
+use installed::Installed;
 use jobs::Jobs;
 use matching::Subject;
 use past::Past;
@@ -148,6 +153,8 @@ pub struct Engine<'r> {
     prompt: Prompt,
     labels: Vec<String>,
     history: History,
+    installed: Installed,
+    own_images: OwnImages,
     stash: Stash,
     scripts: Scripts,
     aliases: Aliases,
@@ -243,6 +250,8 @@ impl<'r> Engine<'r> {
             prompt,
             labels: trace_labels,
             history: History::default(),
+            installed: Installed::default(),
+            own_images: OwnImages::default(),
             stash,
             scripts: Scripts::default(),
             aliases: Aliases::new(),

@@ -121,14 +121,25 @@ pub(super) fn steps_of(line: &CommandLine, cwd: Option<&str>) -> Vec<Step> {
 /// `find -name x -exec cat {} \;`, `ls x | xargs cat`: what is listed is read.
 pub(super) fn pass_names_on(steps: &mut [Step], at: usize) {
     let (before, rest) = steps.split_at_mut(at);
-    let (Some(lister), Some(step)) = (before.last(), rest.first_mut()) else {
+    // What stands between them only chooses: `locate x | head -1 | xargs cat`.
+    let chooses = |step: &&Step| {
+        step.invocation.as_ref().is_some_and(|i| {
+            i.join == Join::Pipe && matches!(class(&i.program), Class::Reads | Class::Filters)
+        })
+    };
+    let lister = before.iter().rev().take(MAX_CHOOSERS).find(|s| !chooses(s));
+    let (Some(lister), Some(step)) = (lister, rest.first_mut()) else {
         return;
     };
     let Some(invocation) = &step.invocation else {
         return;
     };
-    let given = invocation.args.iter().any(|w| w.text.contains("{}"))
-        || invocation.join == Join::Pipe && step.io.files.is_empty();
+    let found_by_fd = lister
+        .invocation
+        .as_ref()
+        .is_some_and(|i| matches!(i.program.as_str(), "fd" | "fdfind"));
+    let unnamed = step.io.files.is_empty() && (invocation.join == Join::Pipe || found_by_fd);
+    let given = unnamed || invocation.args.iter().any(|w| w.text.contains("{}"));
     let reads = matches!(class(&invocation.program), Class::Reads | Class::Filters);
     if invocation.origin != Origin::Wrapped || !given || !reads {
         return;
@@ -140,10 +151,16 @@ pub(super) fn pass_names_on(steps: &mut [Step], at: usize) {
         .filter(|f| f.access == Access::List)
         .map(|f| f.path.clone())
         .collect();
+    if unnamed {
+        step.io.uses("{}", Access::Read);
+    }
     for path in listed {
         step.io.uses(&path, Access::Read);
     }
 }
+
+/// Programs between what lists and what reads.
+const MAX_CHOOSERS: usize = 4;
 
 /// One program that a command starts.
 pub(super) fn of_invocation(invocation: &Invocation) -> Step {

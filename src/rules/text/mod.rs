@@ -8,6 +8,9 @@ pub mod segment;
 
 use std::borrow::Cow;
 
+use regex_automata::meta;
+use regex_automata::util::syntax;
+
 /// A regular expression of this program (not of a rule): ASCII, on bytes, so that negated classes
 /// may cross characters that are not ASCII. `None` only if the source is wrong, which the tests of
 /// its user would show.
@@ -15,6 +18,16 @@ pub(crate) fn ascii(source: &str) -> Option<regex::bytes::Regex> {
     regex::bytes::RegexBuilder::new(source)
         .unicode(false)
         .build()
+        .ok()
+}
+
+/// The same for texts of which another look has said that a match is likely: without the search for literals of its
+/// own, whose preparation is most of what such an expression costs.
+pub(crate) fn expected(source: &str) -> Option<meta::Regex> {
+    meta::Builder::new()
+        .configure(meta::Config::new().auto_prefilter(false))
+        .syntax(syntax::Config::new().unicode(false).utf8(false))
+        .build(source)
         .ok()
 }
 

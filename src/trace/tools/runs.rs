@@ -18,18 +18,20 @@ pub(super) fn command(tool: &str, name: &str, args: &Json<'_>) -> Option<String>
             .or_else(|| args.first_str(&["script"]).map(str::to_owned))
             .or_else(|| args.as_str().map(str::to_owned))
             .or_else(|| interpreted(tool, name, args))
+            .or_else(|| typed(args).map(str::to_owned))
             .filter(|line| !line.is_empty());
     }
     if TYPING.contains(&name) {
-        // One key answers a question or turns a page.
-        let typed = args.first_str(TYPED);
-        return typed
-            .filter(|text| text.trim().len() > 2)
-            .map(str::to_owned);
+        return typed(args).map(str::to_owned);
     }
     interpreted(tool, name, args)
         .or_else(|| git(tool, args))
         .or_else(|| line(args).filter(|line| runs(line, args)))
+}
+
+/// What is typed into a shell that goes on. One key answers a question or turns a page.
+fn typed<'j>(args: &'j Json<'_>) -> Option<&'j str> {
+    args.first_str(TYPED).filter(|text| text.trim().len() > 2)
 }
 
 /// The command line among the arguments: a text, a list of words, or a program and its arguments.
