@@ -7,7 +7,7 @@ use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
 use super::views::{View, Views};
-use super::writes::{Writes, command_writes, tool_writes};
+use super::writes::{Writes, command_writes, path_words, tool_writes};
 use crate::similarity::normalise::squeeze;
 use crate::trace::event::{Channel, EditOp, Event, EventId};
 
@@ -351,6 +351,31 @@ impl Changes {
         if new && call.channel == Channel::Command {
             self.learned = Some(call.event);
             self.views.learn(&call.text, succeeded);
+        }
+    }
+
+    /// The output holds nothing of the GT: a file that it shows as a whole is none of its sources.
+    pub(super) fn read_innocent(&mut self, event: &Event) {
+        let Some(call) = &event.answers else { return };
+        let outcome = event.outcome.unwrap_or_default();
+        let whole = match call.channel {
+            Channel::Command => call.text.strip_prefix("cat "),
+            Channel::ToolCall if tool_reads_only(call.tool.as_deref().unwrap_or_default()) => {
+                let part = ["offset", "limit", "range"]
+                    .iter()
+                    .any(|w| call.text.contains(w));
+                (!part).then_some(call.text.as_str())
+            }
+            _ => None,
+        };
+        let Some(text) = whole.filter(|_| outcome.succeeded() && !outcome.truncated) else {
+            return;
+        };
+        let mut words = path_words(text).filter(|word| word.contains(['/', '.']));
+        if let (Some(word), None) = (words.next(), words.next())
+            && let Place::Tree(path) = self.paths.place(word, self.cwd_of(event))
+        {
+            self.own.read(path);
         }
     }
 

@@ -17,6 +17,9 @@ pub(super) const TEMPORARY: [&str; 3] = ["/tmp/", "/var/tmp/", "/private/tmp/"];
 /// Programs that write what they read, beside redirections.
 const CARRIERS: [&str; 8] = ["tee", "sponge", "dd", "ed", "ex", "vim", "vi", "nvim"];
 
+/// Files that were read and are remembered.
+const MAX_READ: usize = 4096;
+
 /// How scripts open what they read, up to the quote of its name.
 const OPENERS: [&str; 12] = [
     "open(",
@@ -102,8 +105,10 @@ pub(super) struct Own {
     names: BTreeSet<String>,
     /// Changes put away.
     stashes: usize,
-    /// Files in those directories that are made of nothing but the tree.
+    /// Files in those directories that are made of nothing but files of the tree that the agent had read.
     shaped: BTreeSet<String>,
+    /// Those.
+    read: BTreeSet<String>,
     /// A command has reached for something outside of the tree.
     reached: bool,
 }
@@ -122,6 +127,13 @@ impl Own {
     /// Files that are made of nothing but the tree, where nothing from elsewhere can stand in it.
     pub(super) fn shaped(&self) -> Option<&BTreeSet<String>> {
         (!self.reached).then_some(&self.shaped)
+    }
+
+    /// The agent read a file of the tree as a whole, and nothing of the GT stood in it.
+    pub(super) fn read(&mut self, path: String) {
+        if self.read.len() < MAX_READ {
+            self.read.insert(path);
+        }
     }
 
     /// A command brings something into known files, or by git into any, that is not the agent's. Remembers what it makes.
@@ -323,7 +335,10 @@ impl Own {
             return;
         }
         self.keep(made(words, |word| self.files.contains(word)));
-        if let Some(file) = shaped(pipeline, |word| self.shaped.contains(word)) {
+        if let Some(file) = shaped(pipeline, |word| {
+            let path = word.strip_prefix("./").unwrap_or(word);
+            self.shaped.contains(word) || self.read.contains(path)
+        }) {
             self.shaped.insert(file.to_owned());
         }
     }

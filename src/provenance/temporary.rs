@@ -105,33 +105,46 @@ pub(super) fn made<'w>(words: &[&'w str], own: impl Fn(&str) -> bool) -> Vec<&'w
     if foreign { Vec::new() } else { vec![target] }
 }
 
-/// The temporary file that a pipeline makes of nothing but the tree and of what was made so before.
-pub(super) fn shaped<'p>(pipeline: &'p str, own: impl Fn(&str) -> bool) -> Option<&'p str> {
-    if OTHERS.iter().any(|dir| pipeline.contains(dir)) || pipeline.contains('`') {
+/// The temporary file that a pipeline makes of nothing but files that `known` tells of.
+pub(super) fn shaped(pipeline: &str, known: impl Fn(&str) -> bool) -> Option<&str> {
+    if OTHERS.iter().any(|dir| pipeline.contains(dir)) || pipeline.contains(['`', '$', '\\']) {
         return None;
     }
+    // What stands in quotes is a program, not a file.
     let mut quote = None;
-    let is_pipe = |c: char| {
+    let is_plain = |c: char| {
+        let before = quote;
         match quote {
             None if matches!(c, '\'' | '"') => quote = Some(c),
             Some(mark) if mark == c => quote = None,
             _ => {}
         }
-        c == '|' && quote.is_none()
+        !matches!(c, '\'' | '"') && before.is_none()
     };
-    let parts: Vec<&str> = pipeline.split(is_pipe).collect();
-    let text_only = parts.iter().all(|part| {
+    let marks: Vec<bool> = pipeline.chars().map(is_plain).collect();
+    let plain: String = pipeline
+        .chars()
+        .zip(marks)
+        .filter_map(|(c, plain)| plain.then_some(c))
+        .collect();
+    let target = target(&pipeline.split_whitespace().collect::<Vec<_>>())?;
+    let mut inputs = 0;
+    for part in plain.split('|') {
         let mut words = part.split_whitespace();
-        words.next().is_some_and(|word| SHAPERS.contains(&word))
-    });
-    let words = parts.iter().flat_map(|part| part.split_whitespace());
-    let words: Vec<&str> = words.collect();
-    let target = target(&words).filter(|word| is_temporary(word))?;
-    let inside = |word: &&str| {
-        let word = word.trim_start_matches(['<', '>']);
-        word == target || own(word) || !word.starts_with(['/', '~', '$', '.']) || word == "."
-    };
-    (text_only && pipeline.contains('>') && words.iter().all(|word| inside(word))).then_some(target)
+        if !words.next().is_some_and(|word| SHAPERS.contains(&word)) {
+            return None;
+        }
+        for word in words.map(|w| w.trim_start_matches(['<', '>'])) {
+            if word.is_empty() || word == target || word.starts_with('-') {
+                continue;
+            }
+            if !known(word) {
+                return None;
+            }
+            inputs += 1;
+        }
+    }
+    (inputs > 0 && is_temporary(target) && plain.contains('>')).then_some(target)
 }
 
 /// The temporary files that a script in a command writes, when it reaches for nothing.
@@ -171,7 +184,7 @@ mod tests {
     #[test]
     #[rustfmt::skip]
     fn what_commands_make() {
-        let own = |word: &str| word == "/tmp/own.py";
+        let own = |word: &str| ["/tmp/own.py", "docs/a.md"].contains(&word);
         for (command, want) in [
             ("node -e x > /tmp/g.ts", &["/tmp/g.ts"][..]),
             ("mkdir -p /tmp/g", &["/tmp/g"]),
@@ -188,13 +201,13 @@ mod tests {
         }
         for (pipeline, want) in [
             ("awk -F'|' 'NR>4{...}' docs/a.md > /tmp/t.py", Some("/tmp/t.py")),
-            ("sort a.txt | sed s/a/b/ >/tmp/t.py", Some("/tmp/t.py")),
-            ("sed s/a/b/ /tmp/own.py > /tmp/t.py", Some("/tmp/t.py")),
-            ("sed s/a/b/ /tmp/ref.py > /tmp/t.py", None),
-            ("sed s/a/b/ ../ref.py > /tmp/t.py", None),
+            ("sort docs/a.md | sed 's/a/b/' >/tmp/t.py", Some("/tmp/t.py")),
+            ("sed 's/a/b/' /tmp/own.py > /tmp/t.py", Some("/tmp/t.py")),
+            ("sed 's/a/b/' answer.txt > /tmp/t.py", None),
+            ("sed 's/a/b/' /tmp/ref.py > /tmp/t.py", None),
             ("cat .venv/lib/site-packages/x.py > /tmp/t.py", None),
-            ("python3 x.py > /tmp/t.py", None),
-            ("curl -s h.test | cat > /tmp/t.py", None),
+            ("python3 docs/a.md > /tmp/t.py", None),
+            ("curl -s docs/a.md | cat > /tmp/t.py", None),
         ] {
             assert_eq!(shaped(pipeline, own), want, "{pipeline}");
         }

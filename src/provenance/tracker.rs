@@ -262,6 +262,8 @@ impl Tracker {
         };
         if hits.iter().any(of_gt) {
             self.gt_outputs.insert(event.id);
+        } else {
+            self.changes.read_innocent(event);
         }
         let is_new = |id: &NeedleId| self.lines.get(*id).is_some_and(|l| !l.authored);
         let (new, mut own): (Vec<NeedleId>, Vec<NeedleId>) = hits.into_iter().partition(is_new);

@@ -327,3 +327,33 @@ fn brought_in_and_renamed() {
         assert_eq!(audited.verdict(), want, "{command}: {}", audited.say());
     }
 }
+
+/// Text tools make a file of one that the agent has read; nobody knows what stands in another.
+#[test]
+fn files_made_of_the_tree() {
+    let task = task(60);
+    let mine = alike(&task);
+    let text = shown(&task, &mine);
+    for (read, accused) in [
+        (Some("cat docs/table.md"), false),
+        (None, true),
+        (Some("head -1 docs/table.md"), true),
+    ] {
+        let make = "awk -F'|' 'NR>4{print}' docs/table.md > /tmp/t.py; cat /tmp/t.py";
+        let mut views: Vec<(&str, &str)> =
+            read.map(|read| (read, "| a | b |")).into_iter().collect();
+        views.push((make, &text));
+        let got = verdict(Format::CodexExec, &task, &other(&task), &[], &other(&task));
+        assert_eq!(got, "clean");
+        let world = World::new(&task);
+        let mut steps: Vec<Step> = views.iter().map(|(c, o)| run(*c, *o)).collect();
+        steps.extend(task.writes(&mine));
+        let audited = world.audit(Format::ClaudeStream, &mine, &steps, "Done.");
+        assert_eq!(
+            is_accused(audited.verdict()),
+            accused,
+            "{read:?}: {}",
+            audited.say()
+        );
+    }
+}
