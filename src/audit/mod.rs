@@ -32,7 +32,6 @@ use crate::rules::RuleSet;
 use crate::similarity::blocks::blocks;
 use crate::similarity::compare::Comparison;
 use crate::similarity::model::{DistinctiveLine, Ratio};
-use crate::similarity::prose::is_prose;
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
 use crate::verdict::policy::Policy;
@@ -251,9 +250,7 @@ fn facts_of_task(
     }
     if let Some(provenance) = &heard.provenance {
         measures.take_provenance(provenance);
-        let compared = comparison.iter().flat_map(|c| &c.similarity.files);
-        let code = compared.filter(|f| f.hand_written && !f.test && !is_prose(&f.path));
-        let brought = refine::brought_in(provenance, code.map(|f| f.path.as_str()));
+        let brought = refine::brought_in(provenance, comparison.as_ref());
         measures.outcome_missing += u64::from(brought);
     }
     let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);

@@ -7,6 +7,8 @@ use crate::provenance::model::Provenance;
 use crate::rules::EngineReport;
 use crate::rules::finding::{Cause, Finding, Kind, Stage};
 use crate::rules::git::history::is_commit_id;
+use crate::similarity::compare::Comparison;
+use crate::similarity::prose::is_prose;
 use crate::trace::event::Channel;
 
 /// Long distinctive lines that a GT must have before their absence in a result says something.
@@ -147,11 +149,10 @@ const BROUGHT: u64 = 16;
 
 /// Files of the GT that a call brought in from outside of the tree make up most of the patch: whether what they hold now
 /// was the reference before it was changed, the trace does not tell.
-pub(super) fn brought_in<'p>(
-    provenance: &Provenance,
-    gt_paths: impl Iterator<Item = &'p str>,
-) -> bool {
-    let gt_paths: BTreeSet<&str> = gt_paths.collect();
+pub(super) fn brought_in(provenance: &Provenance, comparison: Option<&Comparison>) -> bool {
+    let compared = comparison.iter().flat_map(|c| &c.similarity.files);
+    let code = compared.filter(|f| f.hand_written && !f.test && !is_prose(&f.path));
+    let gt_paths: BTreeSet<&str> = code.map(|f| f.path.as_str()).collect();
     let brought = provenance
         .unseen
         .iter()

@@ -285,8 +285,8 @@ impl Views {
     fn own_pull_request(&self, words: &[&str]) -> Option<()> {
         let has = |word: &str| words.contains(&word);
         let shows = self.pull_request && (has("diff") || has("view"));
-        let number = |word: &&str| word.chars().any(|c| c.is_ascii_digit());
-        let other = words.iter().skip(3).any(|w| number(&w)) || has("-R") || has("--repo");
+        let number = |word: &str| word.chars().any(|c| c.is_ascii_digit());
+        let other = words.iter().skip(3).any(|w| number(w)) || has("-R") || has("--repo");
         (has("pr") && (has("create") || shows && !other)).then_some(())
     }
 
