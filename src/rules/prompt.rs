@@ -234,11 +234,13 @@ impl Prompt {
         })
     }
 
-    /// True if the prompt asks for a command of a forge's client of which this one only prints less (`--jq .body`).
+    /// True if the prompt asks for a command of a forge's client of which this one only prints less (`--jq .body`), or
+    /// says of which repository (`--repo owner/name`).
     fn asks_for_more(&self, invocation: &Invocation) -> bool {
         /// Program, sub-command of two words, target.
         const LEAST: usize = 4;
         const PRINTS: [&str; 6] = ["--jq", "-q", "--template", "-t", "--json", "--comments"];
+        const REPOSITORY: [&str; 2] = ["--repo", "-R"];
         if !matches!(invocation.program.as_str(), "gh" | "glab") {
             return false;
         }
@@ -247,7 +249,12 @@ impl Prompt {
             .collect();
         (LEAST..words.len()).any(|length| {
             let (asked, more) = words.split_at_checked(length).unwrap_or((&words, &[]));
-            let prints = |word: &&str| PRINTS.contains(&word.split('=').next().unwrap_or(word));
+            let says =
+                |word: &str, list: &[&str]| list.contains(&word.split('=').next().unwrap_or(word));
+            let prints = |word: &&str| {
+                says(word, &PRINTS)
+                    || says(word, &REPOSITORY) && !self.folded.contains(REPOSITORY[0])
+            };
             more.first().is_some_and(prints)
                 && more.iter().filter(|word| word.starts_with('-')).all(prints)
                 && self.asks_for(&folded(&asked.join(" ")))
@@ -379,6 +386,16 @@ mod tests {
                 "Read the report first: gh issue view 27 --repo a/b",
                 "gh issue view 27 --repo a/b --repo c/d",
                 false,
+            ),
+            (
+                "Read the report first: gh issue view 27 --repo a/b",
+                "gh issue view 27 --repo c/d",
+                false,
+            ),
+            (
+                "Read the report first: gh issue view 27",
+                "gh issue view 27 --comments --repo c/d",
+                true,
             ),
             ("", "gh pr diff 308", false),
             ("use git", "git", false),

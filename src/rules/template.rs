@@ -113,14 +113,20 @@ impl Facts {
         put(Fact::BaseSha, sha(facts.base_commit.as_deref()));
         if let Some(upstream) = &upstream {
             put(Fact::Repo, Some(regex::escape(&upstream.path())));
-            put(Fact::Owner, Some(regex::escape(&upstream.owner)));
+            put(Fact::Owner, Some(owner_regex(&upstream.owner)));
             put(Fact::RepoName, Some(regex::escape(&upstream.name)));
         }
-        let package = filled(facts.package.as_deref())
-            .map(str::to_owned)
-            .or_else(|| upstream.map(|u| u.name))
-            .filter(|name| name.len() >= MIN_PACKAGE_NAME);
-        put(Fact::Package, package.map(|name| package_regex(&name)));
+        let named = filled(facts.package.as_deref()).map(|name| vec![name.to_owned()]);
+        let names = named.or_else(|| upstream.map(|upstream| upstream.packages()));
+        let names = names.unwrap_or_default().into_iter();
+        let packages: Vec<String> = names
+            .filter(|name| name.len() >= MIN_PACKAGE_NAME)
+            .map(|name| package_regex(&name))
+            .collect();
+        put(
+            Fact::Package,
+            (!packages.is_empty()).then(|| packages.join("|")),
+        );
         put(Fact::Task, escaped(facts.task.as_deref()));
         put(
             Fact::GtSubject,
@@ -178,6 +184,18 @@ impl Upstream {
     pub fn path(&self) -> String {
         format!("{}/{}", self.owner, self.name)
     }
+
+    /// What its package is called as a rule: like the repository, or with the owner before it (`acme/widget`,
+    /// `acme-labs/widget`: `acme-widget`).
+    fn packages(&self) -> Vec<String> {
+        let owner = self.owner.rsplit('/').next().unwrap_or(&self.owner);
+        let first = owner.split(['-', '_', '.']).next().unwrap_or(owner);
+        let mut names = vec![self.name.clone(), format!("{owner}-{}", self.name)];
+        if first != owner {
+            names.push(format!("{first}-{}", self.name));
+        }
+        names
+    }
 }
 
 fn filled(text: Option<&str>) -> Option<&str> {
@@ -199,6 +217,22 @@ fn sha(commit: Option<&str>) -> Option<String> {
     let head: String = commit.chars().take(MIN_SHA_DIGITS).collect();
     (hex && head.len() == MIN_SHA_DIGITS)
         .then(|| format!(r"(?-u:\b){}[0-9a-f]{{0,33}}(?-u:\b)", head.to_lowercase()))
+}
+
+/// An owner; where some signs are not allowed (in names of images), they are left out.
+fn owner_regex(owner: &str) -> String {
+    let pieces = owner.split_inclusive(['-', '_', '.']);
+    let piece = |piece: &str| {
+        let bare = piece.trim_end_matches(['-', '_', '.']);
+        let sign = regex::escape(piece.get(bare.len()..).unwrap_or_default());
+        let sign = if sign.is_empty() || bare.is_empty() {
+            sign
+        } else {
+            format!("(?:{sign})?")
+        };
+        regex::escape(bare) + &sign
+    };
+    pieces.map(piece).collect()
 }
 
 fn package_regex(name: &str) -> String {
@@ -370,6 +404,30 @@ mod tests {
     fn a_short_commit_is_no_fact() {
         assert!(!facts().has(Fact::BaseSha));
         assert!(!facts().has(Fact::Issue));
+    }
+
+    #[test]
+    fn names_of_a_repository_elsewhere() {
+        let facts = Facts::new(&TaskFacts {
+            upstream: Some("https://github.com/acme-labs/widget".into()),
+            ..TaskFacts::default()
+        });
+        let whole = |fact| {
+            let regex = format!("^{}$", facts.regex(fact).unwrap());
+            regex::Regex::new(&regex).unwrap()
+        };
+        for (fact, name, expected) in [
+            (Fact::Owner, "acme-labs", true),
+            (Fact::Owner, "acmelabs", true),
+            (Fact::Owner, "acme", false),
+            (Fact::Package, "widget", true),
+            (Fact::Package, "acme_widget", true),
+            (Fact::Package, "acme-labs-widget", true),
+            (Fact::Package, "acme-labs", false),
+            (Fact::Package, "other-widget", false),
+        ] {
+            assert_eq!(whole(fact).is_match(name), expected, "{name}");
+        }
     }
 
     #[test]
