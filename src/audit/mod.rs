@@ -246,6 +246,8 @@ fn facts_of_task(
     }
     if let Some(provenance) = &heard.provenance {
         measures.take_provenance(provenance);
+        let brought = refine::brought_in(provenance, comparison.as_ref());
+        measures.outcome_missing += u64::from(brought);
     }
     let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);
     measures.take_findings(&heard.rules.findings, last_edit);

@@ -1,9 +1,14 @@
 //! Findings and provenance looked at together: a rule knows that something came back, provenance
 //! knows whether it held lines of the GT.
 
+use std::collections::BTreeSet;
+
 use crate::provenance::model::Provenance;
 use crate::rules::EngineReport;
 use crate::rules::finding::{Cause, Finding, Kind, Stage};
+use crate::rules::git::history::is_commit_id;
+use crate::similarity::compare::Comparison;
+use crate::similarity::prose::is_prose;
 use crate::trace::event::Channel;
 
 /// Long distinctive lines that a GT must have before their absence in a result says something.
@@ -22,6 +27,12 @@ const ENOUGH: u64 = 3;
 ///   encoded or unrecorded, and what was obtained stays obtained.
 pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64) -> bool {
     let mut unrecorded = false;
+    // Where something was fetched, a name of nothing may be of that.
+    let fetched = findings.iter().any(|f| {
+        let called =
+            f.kind == Kind::Action && f.waived.is_none() && f.stage > Some(Stage::Mentioned);
+        called && f.cause == Some(Cause::UpstreamFetch)
+    });
     let actions = findings
         .iter_mut()
         .filter(|f| f.kind == Kind::Action && f.waived.is_none());
@@ -35,6 +46,11 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
             finding.stage = finding.stage.max(Some(Stage::Obtained));
             finding.applies = true;
             finding.blocked = false;
+            continue;
+        }
+        let taken = !fetched && takes_own_work(finding, provenance);
+        if taken || shows_own_work(finding, provenance) {
+            finding.waived = Some(OWN_WORK.to_owned());
             continue;
         }
         let shows = |event| provenance.gt_outputs.contains(&event);
@@ -61,6 +77,47 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, n16: u64
         }
     }
     unrecorded
+}
+
+/// Reason of a finding whose result holds what the agent had written, and nothing else that is in question.
+pub(super) const OWN_WORK: &str = "the result shows the agent's own work";
+
+/// What came back is the agent's own work: a rule takes a commit, a pull request or an archive that it does not know
+/// for somebody else's. Not so where it is known whose it is, where it was written into the tree, or where its text
+/// tells nothing.
+fn shows_own_work(finding: &Finding, provenance: &Provenance) -> bool {
+    let known = finding.names_own || finding.channel != Channel::Command;
+    finding.stage >= Some(Stage::Obtained)
+        && !known
+        && !finding.applies
+        && !finding.outcome_missing
+        && !finding.excerpt.contains("://")
+        && finding.reached_at != finding.event
+        && provenance.own_outputs.contains(&finding.reached_at)
+}
+
+/// Git put something into the tree by a name that may be the agent's own, and all that stands there the agent had
+/// written, without a look at anything else.
+fn takes_own_work(finding: &Finding, provenance: &Provenance) -> bool {
+    let ledger = provenance.ledger.unwrap_or_default();
+    let all_typed = ledger.authored > 0
+        && ledger.seen_first + ledger.unseen + ledger.unrecorded == 0
+        && provenance.shared_typed.num == provenance.shared_typed.den
+        && provenance.exposures.is_empty();
+    let word = |word: &str| {
+        let word = word.trim_matches(['\'', '"', '(', ')', ';']);
+        let foreign = ["FETCH_HEAD", "origin", "upstream"].contains(&word);
+        foreign || word.contains(['/', ':']) || is_commit_id(word)
+    };
+    let words = finding.excerpt.split_whitespace();
+    let mut revisions = words.take_while(|word| *word != "--");
+    finding.applies
+        && finding.cause == Some(Cause::GitHistory)
+        && finding.channel == Channel::Command
+        && !finding.names_own
+        && !finding.outcome_missing
+        && all_typed
+        && !revisions.any(word)
 }
 
 /// A commit that no rule knows, and that a log of the agent's own history had named, is an ancestor of the base.
@@ -98,6 +155,26 @@ pub(super) fn add_unclear(rules: &mut EngineReport, provenance: &Provenance) {
     }
 }
 
+/// Lines that files must have which a call brought in from elsewhere, for their origin to be in question.
+const BROUGHT: u64 = 16;
+
+/// Files of the GT that a call brought in from outside of the tree make up most of the patch: whether what they hold now
+/// was the reference before it was changed, the trace does not tell.
+pub(super) fn brought_in(provenance: &Provenance, comparison: Option<&Comparison>) -> bool {
+    let compared = comparison.iter().flat_map(|c| &c.similarity.files);
+    let code = compared.filter(|f| f.hand_written && !f.test && !is_prose(&f.path));
+    let gt_paths: BTreeSet<&str> = code.map(|f| f.path.as_str()).collect();
+    let brought = provenance
+        .unseen
+        .iter()
+        .filter(|u| u.imported && gt_paths.contains(u.path.as_str()));
+    let brought: u64 = brought.map(|u| u.lines).sum();
+    let all = provenance.ledger.map_or(0, |l| {
+        l.authored + l.seen_first + l.starter + l.prompt + l.unseen + l.unrecorded
+    });
+    brought >= BROUGHT && brought * 2 >= all
+}
+
 /// A sub-agent that was sent for reference material, and whose own steps are not in the trace: what it
 /// did nobody can tell, though its report came back. Which of several is missing is not asked; one that
 /// cannot be looked at is enough.
@@ -116,8 +193,6 @@ pub(super) fn missing_child(findings: &mut [Finding]) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::provenance::model::Exposure;
     use crate::rules::finding::{Confidence, Severity};
@@ -228,6 +303,38 @@ mod tests {
                 (Some(stage), unrecorded),
                 "{name}"
             );
+        }
+    }
+
+    #[test]
+    fn a_result_that_shows_the_own_work_is_no_evidence() {
+        let own = Provenance {
+            own_outputs: [at(5)].into(),
+            ..shown(&[at(5)])
+        };
+        type Case<'a> = (&'a str, fn(&mut Finding), bool);
+        let cases: [Case<'_>; 7] = [
+            ("a commit that is not known", |_| {}, true),
+            ("the task's pull request", |f| f.names_own = true, false),
+            (
+                "an address",
+                |f| f.excerpt = "curl https://h.test/a.py".into(),
+                false,
+            ),
+            ("a page", |f| f.channel = Channel::Web, false),
+            ("written into the tree", |f| f.applies = true, false),
+            (
+                "written in a way that nobody reads",
+                |f| f.outcome_missing = true,
+                false,
+            ),
+            ("another result", |f| f.reached_at = at(6), false),
+        ];
+        for (name, change, waived) in cases {
+            let mut findings = [finding(Stage::Obtained)];
+            change(&mut findings[0]);
+            refine(&mut findings, &own, 40);
+            assert_eq!(findings[0].waived.is_some(), waived, "{name}");
         }
     }
 

@@ -6,12 +6,17 @@ use super::imports::{Own, Rewriter, rewrites};
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
-use super::writes::{Writes, command_writes, tool_writes};
+use super::views::{View, Views};
+use super::writes::{Writes, command_writes, path_words, tool_writes};
 use crate::similarity::normalise::squeeze;
 use crate::trace::event::{Channel, EditOp, Event, EventId};
 
 /// Calls whose result is awaited. Beyond, the oldest counts as done.
 const MAX_PENDING: usize = 4096;
+
+/// Commands that are kept until it is known where the tree lies, and bytes of one.
+const MAX_UNPLACED: usize = 256;
+const MAX_COMMAND: usize = 4096;
 
 /// Characters of a command that are kept as evidence.
 const COMMAND_CHARS: usize = 300;
@@ -30,6 +35,8 @@ pub(super) struct Writer {
     pub(super) tidies: bool,
     /// It only generates.
     pub(super) generates: bool,
+    /// Whether it copied something in is not known yet.
+    unplaced: bool,
 }
 
 impl From<&Event> for Writer {
@@ -39,6 +46,7 @@ impl From<&Event> for Writer {
             unrecorded: event.channel == Channel::Edit,
             tidies: false,
             generates: false,
+            unplaced: false,
             event: event.id,
             line: event.source.line,
             command: cut(&event.text),
@@ -50,7 +58,8 @@ impl Writer {
     /// A later call may have written the same. What came from elsewhere still stands there.
     fn give_way(&mut self, later: &Self) {
         let quiet = |writer: &Self| writer.tidies || writer.generates;
-        let stays = self.imports && !later.imports || quiet(later) && !quiet(self);
+        let stays =
+            (self.imports || self.unplaced) && !later.imports || quiet(later) && !quiet(self);
         if !stays {
             *self = later.clone();
         }
@@ -108,6 +117,12 @@ pub(super) struct Changes {
     last_write: BTreeMap<PathId, HashSet<u64>>,
     /// What the agent made outside of the tree.
     own: Own,
+    /// What it made of its own work.
+    views: Views,
+    /// The last call whose result told that.
+    learned: Option<EventId>,
+    /// Commands that name absolute paths, from before it was known where the tree lies.
+    unplaced: Vec<(EventId, String)>,
 }
 
 impl Changes {
@@ -131,6 +146,9 @@ impl Changes {
             written: BTreeSet::new(),
             last_write: BTreeMap::new(),
             own: Own::default(),
+            views: Views::default(),
+            learned: None,
+            unplaced: Vec::new(),
         }
     }
 
@@ -173,8 +191,9 @@ impl Changes {
             _ => Writes::default(),
         };
         if event.channel == Channel::Command {
+            let brings = self.own.imports(&event.text, &self.paths, cwd);
             writes.imports = writes.imports && !self.own.covers(&event.text, &self.paths, cwd);
-            writes.imports |= self.own.imports(&event.text, &self.paths, cwd);
+            writes.imports |= brings;
         }
         let looks = match event.channel {
             Channel::Command => reads_only(&event.text),
@@ -205,12 +224,44 @@ impl Changes {
         Told { all, tests }
     }
 
+    /// It is known now where the tree lies: what was copied before may have come from outside of it.
+    fn place_earlier(&mut self) {
+        if self.unplaced.is_empty() || !self.paths.is_placed() {
+            return;
+        }
+        let all = self.writers.values_mut().chain(&mut self.tree_writer);
+        all.for_each(|writer| writer.unplaced = false);
+        for (call, command) in std::mem::take(&mut self.unplaced) {
+            let writes = command_writes(&command, &self.paths, None);
+            if !writes.imports || self.own.covers(&command, &self.paths, None) {
+                continue;
+            }
+            let of_call = self.writers.iter_mut().filter(|(_, w)| w.event == call);
+            let of_tree = self.tree_writer.as_mut().filter(|w| w.event == call);
+            of_call
+                .filter(|(path, _)| writes.known.contains(path))
+                .map(|(_, writer)| writer)
+                .chain(of_tree.filter(|_| writes.tree))
+                .for_each(|writer| writer.imports = true);
+        }
+    }
+
     fn wrote(&mut self, event: &Event, writes: Writes) {
+        let absolute = |w: &str| w.starts_with(['/', '~']);
+        let unplaced = event.channel == Channel::Command
+            && !self.paths.is_placed()
+            && self.unplaced.len() < MAX_UNPLACED
+            && event.text.len() <= MAX_COMMAND
+            && event.text.split_whitespace().any(absolute);
+        if unplaced {
+            self.unplaced.push((event.id, event.text.clone()));
+        }
         let rewrites = rewrites(&event.text);
         let writer = Writer {
             imports: writes.imports,
             tidies: rewrites == Some(Rewriter::Formatter),
             generates: rewrites == Some(Rewriter::Generator),
+            unplaced,
             ..Writer::from(event)
         };
         for path in &writes.known {
@@ -237,7 +288,9 @@ impl Changes {
             ..Pending::default()
         };
         for edit in &event.edits {
-            match self.paths.edited(&edit.path, cwd.as_deref()) {
+            let place = self.paths.edited(&edit.path, cwd.as_deref());
+            self.place_earlier();
+            match place {
                 Place::Known(path) => {
                     pending.known.insert(path);
                     self.last_write.remove(&path);
@@ -273,6 +326,63 @@ impl Changes {
         {
             self.confirm(oldest, done);
         }
+    }
+
+    /// What the output of a command shows, where that may be the agent's own work.
+    pub(super) fn view(&self, event: &Event) -> Option<View> {
+        let call = event.answers.as_ref()?;
+        let command = (call.channel == Channel::Command).then_some(&call.text)?;
+        let made = self.own.files();
+        let view = self
+            .views
+            .shows(command, &self.paths, self.cwd_of(event), made)?;
+        let shaped = self.own.shaped().is_some_and(|files| {
+            let mut words = command.split(|c: char| c.is_whitespace() || "'\";|&".contains(c));
+            words.any(|word| files.contains(word))
+        });
+        Some(View { shaped, ..view })
+    }
+
+    /// The output was looked at: from now on what its command made stands there.
+    pub(super) fn made(&mut self, event: &Event) {
+        let Some(call) = &event.answers else { return };
+        let succeeded = event.outcome.unwrap_or_default().succeeded();
+        let new = self.learned.is_none_or(|last| last < call.event);
+        if new && call.channel == Channel::Command {
+            self.learned = Some(call.event);
+            self.views.learn(&call.text, succeeded);
+        }
+    }
+
+    /// The output holds nothing of the GT: a file that it shows as a whole is none of its sources.
+    pub(super) fn read_innocent(&mut self, event: &Event) {
+        let Some(call) = &event.answers else { return };
+        let outcome = event.outcome.unwrap_or_default();
+        let whole = match call.channel {
+            Channel::Command => call.text.strip_prefix("cat "),
+            Channel::ToolCall if tool_reads_only(call.tool.as_deref().unwrap_or_default()) => {
+                let part = ["offset", "limit", "range"]
+                    .iter()
+                    .any(|w| call.text.contains(w));
+                (!part).then_some(call.text.as_str())
+            }
+            _ => None,
+        };
+        let Some(text) = whole.filter(|_| outcome.succeeded() && !outcome.truncated) else {
+            return;
+        };
+        let mut words = path_words(text).filter(|word| word.contains(['/', '.']));
+        if let (Some(word), None) = (words.next(), words.next())
+            && let Place::Tree(path) = self.paths.place(word, self.cwd_of(event))
+        {
+            self.own.read(path);
+        }
+    }
+
+    /// An edit whose content the format does not keep changed one of these files before that call.
+    pub(super) fn unrecorded_before(&self, files: &[PathId], call: EventId) -> bool {
+        let mut of_files = files.iter().filter_map(|f| self.first_unrecorded.get(f));
+        of_files.any(|first| *first < call)
     }
 
     /// The result of a call is known.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::paths::{Paths, Place, base_name};
 use super::reads::{reads_only, segments};
 use super::scope::is_program;
+use super::temporary::{fetches, is_temporary, made, shaped, written_by_script};
 use super::writes::{command_writes, interpreted, without_heredocs};
 
 /// Where programs keep files of the moment.
@@ -15,6 +16,9 @@ pub(super) const TEMPORARY: [&str; 3] = ["/tmp/", "/var/tmp/", "/private/tmp/"];
 
 /// Programs that write what they read, beside redirections.
 const CARRIERS: [&str; 8] = ["tee", "sponge", "dd", "ed", "ex", "vim", "vi", "nvim"];
+
+/// Files that were read and are remembered.
+const MAX_READ: usize = 4096;
 
 /// How scripts open what they read, up to the quote of its name.
 const OPENERS: [&str; 12] = [
@@ -101,12 +105,35 @@ pub(super) struct Own {
     names: BTreeSet<String>,
     /// Changes put away.
     stashes: usize,
+    /// Files in those directories that are made of nothing but files of the tree that the agent had read.
+    shaped: BTreeSet<String>,
+    /// Those.
+    read: BTreeSet<String>,
+    /// A command has reached for something outside of the tree.
+    reached: bool,
 }
 
 impl Own {
     /// The agent wrote a file outside of the tree, and the trace holds what.
     pub(super) fn wrote(&mut self, path: &str) {
         self.files.insert(path.to_owned());
+    }
+
+    /// Those files.
+    pub(super) fn files(&self) -> &BTreeSet<String> {
+        &self.files
+    }
+
+    /// Files that are made of nothing but the tree, where nothing from elsewhere can stand in it.
+    pub(super) fn shaped(&self) -> Option<&BTreeSet<String>> {
+        (!self.reached).then_some(&self.shaped)
+    }
+
+    /// The agent read a file of the tree as a whole, and nothing of the GT stood in it.
+    pub(super) fn read(&mut self, path: String) {
+        if self.read.len() < MAX_READ {
+            self.read.insert(path);
+        }
     }
 
     /// A command brings something into known files, or by git into any, that is not the agent's. Remembers what it makes.
@@ -126,6 +153,12 @@ impl Own {
                     *script_reads.get_or_insert_with(|| self.reads_foreign(command, paths, cwd))
                 });
             self.learn(pipeline, &words, paths, cwd);
+        }
+        let written = written_by_script(command);
+        if !written.is_empty()
+            && !*script_reads.get_or_insert_with(|| self.reads_foreign(command, paths, cwd))
+        {
+            self.keep(written);
         }
         imports
     }
@@ -235,13 +268,7 @@ impl Own {
             .contains(w)
         })?;
         let rest = words.get(at + 1..).unwrap_or_default();
-        let own = |name: &str| {
-            ["HEAD", "@", "-", "ORIG_HEAD", "stash"].iter().any(|own| {
-                name == *own
-                    || name.starts_with(&format!("{own}~"))
-                    || name.starts_with(&format!("{own}^"))
-            }) || self.names.contains(name)
-        };
+        let own = |name: &str| self.is_own_name(name);
         let mut named = rest.iter().copied().filter(|w| !w.starts_with('-'));
         Some(match words.get(at).copied()? {
             "apply" | "am" => Git::Patch,
@@ -278,7 +305,6 @@ impl Own {
 
     /// Remembers what a pipeline makes.
     fn learn(&mut self, pipeline: &str, words: &[&str], paths: &Paths, cwd: Option<&str>) {
-        let temporary = |word: &str| TEMPORARY.iter().any(|dir| word.starts_with(dir));
         let applies = words
             .iter()
             .any(|w| ["apply", "am", "patch"].contains(&base_name(w)));
@@ -301,18 +327,61 @@ impl Own {
             return;
         }
         let elsewhere = |word: &&str| {
-            !temporary(word.trim_start_matches(['<', '>'])) && self.is_foreign(word, paths, cwd)
+            !is_temporary(word.trim_start_matches(['<', '>'])) && self.is_foreign(word, paths, cwd)
         };
-        if words.iter().any(elsewhere) {
+        let elsewhere = words.iter().any(elsewhere);
+        self.reached |= elsewhere || fetches(words);
+        if elsewhere || self.git_takes(words) {
             return;
         }
-        let made = words.iter().map(|w| w.trim_start_matches(['>', '|', '&']));
-        let made: Vec<String> = made
-            .map(|w| w.rsplit('=').next().unwrap_or(w))
-            .filter(|w| temporary(w))
-            .map(str::to_owned)
-            .collect();
-        self.files.extend(made);
+        self.keep(made(words, |word| self.files.contains(word)));
+        if let Some(file) = shaped(pipeline, |word| {
+            let path = word.strip_prefix("./").unwrap_or(word);
+            self.shaped.contains(word) || self.read.contains(path)
+        }) {
+            self.shaped.insert(file.to_owned());
+        }
+    }
+
+    fn keep(&mut self, files: Vec<&str>) {
+        let files: Vec<String> = files.into_iter().map(str::to_owned).collect();
+        self.files.extend(files);
+    }
+
+    /// Git prints, packs or lays out a revision that is not the agent's.
+    fn git_takes(&self, words: &[&str]) -> bool {
+        let Some(at) = words.iter().position(|w| base_name(w) == "git") else {
+            return false;
+        };
+        let rest = words.get(at + 1..).unwrap_or_default();
+        let verb = rest.iter().position(|w| {
+            [
+                "show",
+                "cat-file",
+                "archive",
+                "worktree",
+                "diff",
+                "log",
+                "format-patch",
+            ]
+            .contains(w)
+        });
+        let Some(verb) = verb else { return false };
+        let after = rest.get(verb + 1..).unwrap_or_default();
+        let mut revisions = after
+            .iter()
+            .take_while(|w| **w != "--" && !w.contains('>'))
+            .filter(|w| !w.starts_with('-') && !w.starts_with('/') && **w != "add")
+            .map(|w| w.split(':').next().unwrap_or(w));
+        revisions.any(|name| !name.is_empty() && !name.contains('.') && !self.is_own_name(name))
+    }
+
+    /// What stands for the agent's own state.
+    fn is_own_name(&self, name: &str) -> bool {
+        ["HEAD", "@", "-", "ORIG_HEAD", "stash"].iter().any(|own| {
+            let rest = name.strip_prefix(own);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['~', '^', '@']))
+        }) || self.names.contains(name)
     }
 }
 
@@ -389,6 +458,15 @@ mod tests {
                 "git apply /tmp/a.patch",
             ],
             &["zcat /mnt/ref/a.gz > /tmp/a.go", "cat /tmp/a.go > pkg/a.go"],
+            &["cat /tmp/up/a.go > /tmp/a.go", "cat /tmp/a.go > pkg/a.go"],
+            &[
+                "git show up:pkg/a.go > /tmp/a.go",
+                "cat /tmp/a.go > pkg/a.go",
+            ],
+            &[
+                "unzip -p /tmp/w.whl a.go > /tmp/a.go",
+                "cat /tmp/a.go > pkg/a.go",
+            ],
         ] {
             assert!(last_imports(commands), "{commands:?}");
         }
@@ -421,6 +499,15 @@ mod tests {
             &["echo 'see /etc/x/y' >> pkg/a.go"],
             &["/usr/bin/env cat pkg/b.go > pkg/a.go"],
             &["cat /mnt/ref/a.go > /tmp/a.go"],
+            &["node -e '...' > /tmp/g.go && cat /tmp/g.go > pkg/a.go"],
+            &[
+                "python3 - <<'E'\nopen('/tmp/g.go','w').write(x)\nE",
+                "cat /tmp/g.go > pkg/a.go",
+            ],
+            &[
+                "git show HEAD:pkg/a.go > /tmp/a.go",
+                "cat /tmp/a.go > pkg/a.go",
+            ],
             &[
                 "python3 - <<'E'\ns=open('pkg/a.go').read()\nopen('/w/log/x','w').write(s)\nopen('pkg/a.go','w').write(s.replace('/a/b','/c/d'))\nE",
             ],

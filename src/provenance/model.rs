@@ -238,6 +238,9 @@ pub struct Provenance {
     /// Outputs that held a distinctive line of the GT, whoever had it first.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub gt_outputs: BTreeSet<EventId>,
+    /// Outputs that held lines of the patch that were the agent's own by then, and no line of the GT that was not.
+    #[serde(skip)]
+    pub own_outputs: BTreeSet<EventId>,
     /// Files of the patch that hold something else than the trace says: its last word on them is a
     /// whole file that was written and that nothing changed afterwards.
     #[serde(skip)]

@@ -90,6 +90,11 @@ impl Paths {
         }
     }
 
+    /// It is known where the tree lies.
+    pub(super) fn is_placed(&self) -> bool {
+        !self.roots.is_empty()
+    }
+
     fn add_root(&mut self, root: &str) {
         let root = root.trim_end_matches('/');
         if !root.is_empty() && self.roots.len() < MAX_ROOTS && !self.roots.iter().any(|r| r == root)
@@ -200,6 +205,11 @@ fn is_absolute(path: &str) -> bool {
 /// The path joined to the working directory, without `.` and `..`.
 fn absolute(path: &str, cwd: Option<&str>) -> String {
     let path = path.strip_prefix("file://").unwrap_or(path);
+    // Where the agent works, spelled out.
+    let here = ["$PWD/", "${PWD}/"]
+        .iter()
+        .find_map(|here| path.strip_prefix(here));
+    let path = here.unwrap_or(path);
     let slashed = path.replace('\\', "/");
     match cwd {
         Some(cwd) if !is_absolute(&slashed) && !slashed.starts_with(['~', '$']) => {
@@ -302,6 +312,7 @@ mod tests {
         );
         assert_eq!(paths.place("../secret", None), Place::Outside);
         assert_eq!(paths.place("~/notes", Some("/srv/run")), Place::Outside);
+        assert_eq!(paths.place("$PWD/a.go", Some("/srv/run")), Place::Known(1));
         assert_eq!(paths.place("./pkg/a.go", None), Place::Known(0));
         assert_eq!(
             paths.place("up/pkg/a.go", Some("/srv/run")),

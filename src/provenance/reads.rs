@@ -65,7 +65,7 @@ pub(super) fn changes_to(command: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Without redirections that lead nowhere.
-fn quiet(command: &str) -> Cow<'_, str> {
+pub(super) fn quiet(command: &str) -> Cow<'_, str> {
     if !command.contains('>') {
         return Cow::Borrowed(command);
     }

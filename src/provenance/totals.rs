@@ -56,6 +56,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         opaque: accounts.opaque,
         unsearched: t.lines.unsearched,
         gt_outputs: t.gt_outputs.clone(),
+        own_outputs: t.own_outputs.clone(),
         contradictions: contradictions(t),
         written_paths: t.changes.written(),
         environment: environment(t),

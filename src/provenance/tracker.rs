@@ -18,20 +18,18 @@ use super::lines::{Line, Lines, ShowingId};
 use super::looks::{Looks, status_list};
 use super::model::{AddedFile, Inputs, Provenance};
 use super::needles::NeedleId;
-use super::paths::{PathId, Paths, Place};
+use super::paths::Paths;
 use super::scope::{Scope, scope};
 use super::start::{self, Read};
-use super::substitutions::substitutions;
 use super::totals;
 use super::turns::{Turn, Turns};
-use super::writes::named;
 use crate::similarity::model::DistinctiveLine;
 use crate::similarity::prose::is_prose;
 use crate::similarity::testpath::is_test;
 use crate::trace::event::{Actor, Channel, Event, EventId, EventSink, Source};
 
 /// So many long lines make an output an exposure; fewer may be coincidence.
-const MIN_LINES: usize = 3;
+pub(super) const MIN_LINES: usize = 3;
 
 /// An output that showed something new.
 #[derive(Debug)]
@@ -77,7 +75,7 @@ pub struct Tracker {
     /// Every call so far reads only, runs tests, or is an edit whose content the trace holds.
     pub(super) accounted: bool,
     layers: Layers,
-    derived: Derived,
+    pub(super) derived: Derived,
     /// Number of the text that is searched; the stamp of a line.
     now: u64,
     /// A call, or an output, was seen.
@@ -85,6 +83,10 @@ pub struct Tracker {
     pub(super) outputs: bool,
     /// Outputs that held a line of the GT, whoever had it first.
     pub(super) gt_outputs: BTreeSet<EventId>,
+    /// Outputs that held lines of the patch that were the agent's, and no others of the GT.
+    pub(super) own_outputs: BTreeSet<EventId>,
+    /// Lines of the patch that are followed.
+    pub(super) patch_lines: usize,
     pub(super) turns: Turns,
     /// What the task hands over.
     pub(super) handed: Handed,
@@ -101,6 +103,7 @@ impl Tracker {
         let mut paths = Paths::default();
         let lines = Lines::new(inputs, &mut paths);
         let derived = Derived::new(inputs, &mut paths);
+        let patch_lines = lines.all.iter().filter(|l| l.in_patch).count();
         let gt = inputs.gt_paths.iter().map(|p| paths.add(p)).collect();
         let code = inputs.patch.iter().filter(|file| is_code(file));
         let code = code.map(|file| paths.add(&file.path)).collect();
@@ -120,6 +123,8 @@ impl Tracker {
             calls: false,
             outputs: false,
             gt_outputs: BTreeSet::new(),
+            own_outputs: BTreeSet::new(),
+            patch_lines,
             turns: Turns::default(),
             handed: Handed::default(),
         };
@@ -153,7 +158,7 @@ impl Tracker {
     }
 
     /// The lines in `text` that `wanted` asks for, each once.
-    fn search(
+    pub(super) fn search(
         &mut self,
         text: &str,
         encoded: bool,
@@ -201,7 +206,7 @@ impl Tracker {
     }
 
     /// The agent's words.
-    fn authored(&mut self, text: &str, actor: &Actor) {
+    pub(super) fn authored(&mut self, text: &str, actor: &Actor) {
         self.wrote(text, actor, false);
     }
 
@@ -212,7 +217,9 @@ impl Tracker {
     }
 
     fn wrote(&mut self, text: &str, actor: &Actor, words: bool) {
-        for id in self.search(text, false, |l| !l.authored) {
+        // `echo … | base64 -d > file` writes what it unpacks.
+        let unpacks = ["base64", "b64decode"].iter().any(|w| text.contains(w));
+        for id in self.search(text, unpacks, |l| !l.authored) {
             let files = self.lines.files(id);
             let kept = |line: &Line| line.in_patch && line.telling();
             let kept = self.lines.get(id).is_some_and(kept);
@@ -247,68 +254,35 @@ impl Tracker {
         }
     }
 
-    /// The lines that an edit of a part of them made.
-    fn edited_parts(&mut self, event: &Event) {
-        let cwd = self.changes.cwd_of(event).map(str::to_owned);
-        for edit in &event.edits {
-            let Some(new) = &edit.new else { continue };
-            let Place::Known(id) = self.changes.paths.place(&edit.path, cwd.as_deref()) else {
-                continue;
-            };
-            if let Some(old) = &edit.old {
-                self.replaced(&[id], old, new, &event.actor);
-            }
-            self.derived.typed(id, new);
-        }
-    }
-
-    /// The lines that a command makes by replacements that it spells out.
-    fn substituted(&mut self, event: &Event) {
-        if self.derived.is_empty() {
-            return;
-        }
-        let replacements = substitutions(&event.text);
-        if replacements.is_empty() {
-            return;
-        }
-        let files = self.derived.files();
-        let named = named(&event.text, &self.changes.paths, self.changes.cwd_of(event));
-        let of_patch: Vec<PathId> = files.intersection(&named).copied().collect();
-        // `grep -rl a | xargs sed -i s/a/b/` names none.
-        let files = match of_patch.is_empty() {
-            true => files.into_iter().collect(),
-            false => of_patch,
-        };
-        for (old, new) in replacements {
-            self.replaced(&files, &old, &new, &event.actor);
-        }
-    }
-
-    /// A replacement in these files: the lines of the patch that it makes are the agent's.
-    fn replaced(&mut self, files: &[PathId], old: &str, new: &str, actor: &Actor) {
-        for file in files {
-            for line in self.derived.replaced(*file, old, new) {
-                self.authored(&line, actor);
-            }
-        }
-    }
-
     /// What a tool returned.
     fn output(&mut self, event: &Event) {
         self.outputs = true;
         self.changes.result(event);
         self.handed.learn(event);
         self.look(event);
-        let mut hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
+        self.shown(event);
+        self.changes.made(event);
+    }
+
+    /// The followed lines that an output holds.
+    fn shown(&mut self, event: &Event) {
+        let hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
         let of_gt = |id: &NeedleId| {
             let line = self.lines.get(*id);
             line.is_some_and(|l| l.of_gt && !l.part)
         };
         if hits.iter().any(of_gt) {
             self.gt_outputs.insert(event.id);
+        } else {
+            self.changes.read_innocent(event);
         }
-        hits.retain(|id| self.lines.get(*id).is_some_and(|l| !l.authored));
-        if hits.is_empty() || self.handed_over(event, &hits) {
+        let is_new = |id: &NeedleId| self.lines.get(*id).is_some_and(|l| !l.authored);
+        let (new, mut own): (Vec<NeedleId>, Vec<NeedleId>) = hits.into_iter().partition(is_new);
+        if new.is_empty() {
+            self.showed_own(event, &own, &[]);
+            return;
+        }
+        if self.handed_over(event, &new) {
             return;
         }
         let mut scope = match &event.answers {
@@ -322,9 +296,13 @@ impl Tracker {
             // A pattern of file names.
             scope = Scope::Files(read.files.clone());
         }
-        let (own, foreign): (Vec<NeedleId>, Vec<NeedleId>) =
-            hits.into_iter().partition(|id| self.is_own(*id, &scope));
-        self.read_back(&own, start.map(|read| read.only));
+        let (mut read, foreign): (Vec<NeedleId>, Vec<NeedleId>) =
+            new.into_iter().partition(|id| self.is_own(*id, &scope));
+        let (others, foreign) = self.unrecorded_work(event, foreign);
+        read.extend(others);
+        self.read_back(&read, start.map(|read| read.only));
+        own.extend(read);
+        self.showed_own(event, &own, &foreign);
         self.showed(event, &foreign, scope == Scope::Report);
     }
 
@@ -448,7 +426,7 @@ impl Tracker {
     }
 
     /// The lines that count are enough to be no coincidence.
-    fn enough(&self, ids: &[NeedleId], counts: impl Fn(&Line) -> bool) -> bool {
+    pub(super) fn enough(&self, ids: &[NeedleId], counts: impl Fn(&Line) -> bool) -> bool {
         let lines = || {
             ids.iter()
                 .filter_map(|id| self.lines.get(*id))
@@ -499,6 +477,7 @@ impl EventSink for Tracker {
             Channel::Edit => self.edited(event),
             Channel::Command => {
                 self.substituted(event);
+                self.templates(event);
                 self.wrote(&event.text, &event.actor, looks);
             }
             Channel::ToolCall => self.authored(&event.text, &event.actor),

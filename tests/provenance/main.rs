@@ -23,6 +23,7 @@ mod ledger;
 mod mechanical;
 mod mutate;
 mod one_file;
+mod own_work;
 mod script;
 mod situations;
 #[path = "../support/mod.rs"]

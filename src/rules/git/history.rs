@@ -184,6 +184,11 @@ impl History {
         self.since_later.is_some_and(|since| since < moves)
     }
 
+    /// True if `HEAD` stood on the agent's own work, or on the base, before the agent moved it last.
+    pub fn left_own(&self) -> bool {
+        self.moves > 0 && matches!(self.since_later, None | Some(0))
+    }
+
     /// True if the agent has moved a branch.
     pub fn moved(&self) -> bool {
         self.moved

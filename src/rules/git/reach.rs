@@ -290,6 +290,7 @@ impl Map<'_> {
             "FETCH_HEAD" => return Some(Reach::Later),
             // Written by what moves a branch; if the agent moved none, the image was made so.
             "ORIG_HEAD" if !self.history.moved() => return Some(Reach::Dangling),
+            "ORIG_HEAD" if self.history.left_own() => return Some(Reach::Own),
             "ORIG_HEAD" | "MERGE_HEAD" | "REBASE_HEAD" => return Some(Reach::Unknown),
             _ => {}
         }
