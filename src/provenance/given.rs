@@ -141,12 +141,10 @@ impl Given {
                 };
                 if target {
                     targets.push(word.to_owned());
-                } else if self.names_path(word)
-                    || targets.iter().any(|t| below(t))
-                    || self.made.iter().any(|t| below(t))
-                {
+                } else if self.names_path(word) || self.made.iter().any(|t| below(t)) {
                     named = true;
-                } else {
+                } else if !targets.iter().any(|t| below(t)) {
+                    // What this command makes itself is named by nobody, and taken from nowhere else.
                     return false;
                 }
             }

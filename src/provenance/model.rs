@@ -176,6 +176,9 @@ pub struct Provenance {
     /// Of the lines that `e` counts, those shown no later than [`Provenance::last_gt_edit`].
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub e_in_time: u64,
+    /// Of these, those that are not of tests alone: a harness may show its tests.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub e_of_solution: u64,
     /// The same over prose files; printed apart, never judged.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub e_prose: Ratio,

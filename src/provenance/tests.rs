@@ -189,6 +189,25 @@ fn all_exposed(p: &Provenance) {
 /// Something that a session does.
 type Way<'a> = &'a dyn Fn(&mut Session);
 
+/// A harness may show its tests: they are no part of the solution.
+#[test]
+fn lines_of_tests_that_were_shown_are_counted_apart() {
+    for (path, solution) in [
+        ("pkg/rebalance.go", 6),
+        ("pkg/rebalance_test.go", 0),
+        ("tests/rebalance.go", 0),
+    ] {
+        let mut session = Session::default();
+        session.run("cat /mnt/x", &CODE.join("\n"));
+        session.write("pkg/other.go", &["x := 1"]);
+        let mut task = Task::new(&[]);
+        task.gt_paths[0] = path.to_owned();
+        task.patch[0].path = "pkg/other.go".to_owned();
+        let p = task.track(&session);
+        assert_eq!((p.e_in_time, p.e_of_solution), (6, solution), "{path}");
+    }
+}
+
 #[test]
 fn typed_in_every_way_that_there_is() {
     let text = CODE.join("\n");

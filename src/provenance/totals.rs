@@ -11,7 +11,7 @@ use super::opaque::{self, OpaqueCopy};
 use super::paths::PathId;
 use super::ranges::ranges;
 use super::tracker::{GtLine, Tracker};
-use super::unexplained::{given_at, given_lines, shown_run, unexplained};
+use super::unexplained::{given_at, given_lines, is_of_tests, shown_run, unexplained};
 use crate::similarity::model::Ratio;
 use crate::similarity::normalise::squeeze;
 
@@ -41,7 +41,8 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         ledger: (t.calls && !t.patch.is_empty()).then_some(accounts.ledger),
         ledger_size: accounts.size,
         e_ratio,
-        e_in_time: shown_in_time(t),
+        e_in_time: shown_in_time(t, true),
+        e_of_solution: shown_in_time(t, false),
         x_ratio,
         e_prose,
         x_prose,
@@ -160,14 +161,15 @@ fn counts(t: &Tracker, (line, owners): (&Line, &Owners)) -> bool {
     !line.part && of_gt(t, owners).any(|g| g.long)
 }
 
-/// Lines of code that were shown while there was still something to write.
-fn shown_in_time(t: &Tracker) -> u64 {
+/// Lines of code that were shown while there was still something to write; with those of tests, or without.
+fn shown_in_time(t: &Tracker, tests: bool) -> u64 {
     let last = t.changes.last_gt_edit();
     let in_time = |line: &Line| {
         let showing = line.exposed.and_then(|id| t.showings.get(id as usize));
         showing.is_some_and(|s| last.is_none_or(|last| s.event <= last))
     };
-    let code = |owners: &Owners| of_gt(t, owners).any(|g| !g.prose);
+    let code =
+        |owners: &Owners| of_gt(t, owners).any(|g| !g.prose) && (tests || !is_of_tests(t, owners));
     let lines = t.lines.with_owners();
     lines
         .filter(|(line, owners)| in_time(line) && counts(t, (line, owners)) && code(owners))

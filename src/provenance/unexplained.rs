@@ -59,7 +59,7 @@ fn placed(t: &Tracker, owners: &Owners) -> (bool, bool) {
 }
 
 /// All of its files are tests: those a harness may copy in.
-fn is_of_tests(t: &Tracker, owners: &Owners) -> bool {
+pub(super) fn is_of_tests(t: &Tracker, owners: &Owners) -> bool {
     owners
         .files
         .iter()

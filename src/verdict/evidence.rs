@@ -43,7 +43,7 @@ impl Measures {
     /// Takes what the trace says of the origin of the lines.
     pub fn take_provenance(&mut self, p: &Provenance) {
         self.e = p.e_ratio;
-        self.e_in_time = Ratio::new(p.e_in_time, p.e_ratio.den);
+        self.e_in_time = Ratio::new(p.e_of_solution, p.e_ratio.den);
         self.x = p.x_ratio;
         self.shared_typed = p.shared_typed;
         self.stood_there = self.stood_there.max(p.preapplied_lines);

@@ -130,7 +130,8 @@ pub struct Measures {
     pub opaque_chance: f64,
     /// Long distinctive lines shown to the agent before it wrote them.
     pub e: Ratio,
-    /// Those of them that were shown while there was still something to write.
+    /// Those of them that were shown while there was still something to write, without lines of tests: a harness may show
+    /// its tests.
     pub e_in_time: Ratio,
     /// Long distinctive lines shown and then used.
     pub x: Ratio,
