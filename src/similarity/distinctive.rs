@@ -46,6 +46,8 @@ fn has_chars(text: &str, count: usize) -> bool {
 /// The text of a prompt, ready for look-ups.
 pub struct PromptText {
     squeezed: String,
+    /// Its lines: a large prompt is one that repeats much of the GT, line by line.
+    lines: HashSet<String>,
     /// Every window of [`PROBE_BYTES`] bytes, so that most lines are turned away without a search.
     windows: HashSet<[u8; PROBE_BYTES]>,
 }
@@ -62,16 +64,23 @@ impl PromptText {
             .windows(PROBE_BYTES)
             .filter_map(|window| window.try_into().ok())
             .collect();
-        Self { squeezed, windows }
+        Self {
+            lines: prompt.lines().map(squeeze).collect(),
+            squeezed,
+            windows,
+        }
     }
 
     /// True if the line (comparison text) stands in the prompt, be it within a longer line.
     pub fn contains(&self, text: &str) -> bool {
-        let known = text
-            .as_bytes()
-            .first_chunk::<PROBE_BYTES>()
-            .is_none_or(|probe| self.windows.contains(probe));
-        known && memmem::find(self.squeezed.as_bytes(), text.as_bytes()).is_some()
+        let bytes = text.as_bytes();
+        // Whatever the text is made of must stand there too.
+        let (pieces, _) = bytes.as_chunks::<PROBE_BYTES>();
+        let last = bytes.last_chunk::<PROBE_BYTES>();
+        let known = |piece: &[u8; PROBE_BYTES]| self.windows.contains(piece);
+        pieces.iter().chain(last).all(known)
+            && (self.lines.contains(text)
+                || memmem::find(self.squeezed.as_bytes(), bytes).is_some())
     }
 }
 
