@@ -74,13 +74,15 @@ impl PromptText {
     /// True if the line (comparison text) stands in the prompt, be it within a longer line.
     pub fn contains(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
-        // Whatever the text is made of must stand there too.
-        let (pieces, _) = bytes.as_chunks::<PROBE_BYTES>();
-        let last = bytes.last_chunk::<PROBE_BYTES>();
+        // Whatever the text is made of must stand there too: some pieces first, then all of them.
         let known = |piece: &[u8; PROBE_BYTES]| self.windows.contains(piece);
-        pieces.iter().chain(last).all(known)
-            && (self.lines.contains(text)
-                || memmem::find(self.squeezed.as_bytes(), bytes).is_some())
+        let (pieces, _) = bytes.as_chunks::<PROBE_BYTES>();
+        if !pieces.iter().all(known) {
+            return false;
+        }
+        self.lines.contains(text)
+            || bytes.array_windows::<PROBE_BYTES>().all(known)
+                && memmem::find(self.squeezed.as_bytes(), bytes).is_some()
     }
 }
 
