@@ -1,10 +1,10 @@
 //! What the task hands over, as the events of a run show it: see `given`, `follows` and `history` for what that is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::follows::is_plain_script;
 use super::given::Given;
-use super::history::History;
+use super::history::{History, prints_content};
 use super::needles::NeedleId;
 use super::paths::Paths;
 use super::tracker::Tracker;
@@ -17,8 +17,10 @@ pub(super) struct Handed {
     history: History,
     /// Calls that took what the prompt names.
     pub(super) taken: BTreeMap<EventId, Source>,
-    /// Calls that looked at ancestors of the base.
+    /// Calls that looked at what ancestors of the base hold.
     pub(super) of_history: BTreeMap<EventId, Source>,
+    /// Calls that only listed them.
+    lists: BTreeSet<EventId>,
     /// Calls that wrote what the prompt orders or what follows from the tree, with what each line holds one of that they may
     /// have made; nothing, where it may be any.
     pub(super) ordered: BTreeMap<EventId, (Source, Vec<String>)>,
@@ -36,7 +38,8 @@ impl Handed {
     /// Learns what a look into the history named.
     pub(super) fn learn(&mut self, output: &Event) {
         let answered = output.answers.as_ref().map(|call| call.event);
-        if answered.is_some_and(|call| self.of_history.contains_key(&call)) {
+        let looked = |call| self.of_history.contains_key(&call) || self.lists.contains(&call);
+        if answered.is_some_and(looked) {
             self.history.learn(&output.text);
         }
     }
@@ -46,7 +49,11 @@ impl Handed {
         let command = event.channel == Channel::Command;
         let source = event.source.clone();
         if command && !self.acted && self.history.looks(&event.text, paths, cwd) {
-            self.of_history.insert(event.id, source);
+            if prints_content(&event.text) {
+                self.of_history.insert(event.id, source);
+            } else {
+                self.lists.insert(event.id);
+            }
         } else if self.given.takes(&event.text, paths, cwd) {
             self.taken.insert(event.id, source);
         } else if command && !looks {

@@ -49,6 +49,18 @@ const VALUES: [&str; 8] = [
     "-S", "-G", "-n", "-L", "--author", "--grep", "--since", "--until",
 ];
 
+/// A look prints what a commit holds, not only which there are: what a plain log brings is none of the history's code.
+pub(super) fn prints_content(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let prints = |word: &str| {
+        ["-p", "-u", "-U", "-L", "--patch", "--unified"]
+            .iter()
+            .any(|option| word.starts_with(option))
+            || matches!(word, "show" | "-c" | "--cc")
+    };
+    words.any(prints)
+}
+
 /// What is known of the history.
 #[derive(Debug, Default)]
 pub(super) struct History {

@@ -866,13 +866,20 @@ proptest! {
         let task = Task::new(&CODE);
         let before = task.track(&session);
         let mut longer = session;
+        // What is said once a call may have put it there is no proof of who wrote it.
+        let acts = |e: &Event| {
+            e.channel == Channel::Command && e.text != fetch || e.channel == Channel::Edit
+        };
+        let first = longer.events.iter().position(acts).unwrap_or(longer.events.len());
         let known: Vec<String> = longer
             .events
             .iter()
-            .filter(|e| {
-                e.channel == Channel::Assistant || e.answers.as_ref().is_some_and(|c| c.text == fetch)
+            .enumerate()
+            .filter(|(at, e)| {
+                e.channel == Channel::Assistant && *at < first
+                    || e.answers.as_ref().is_some_and(|c| c.text == fetch)
             })
-            .map(|e| e.text.clone())
+            .map(|(_, e)| e.text.clone())
             .collect();
         if known.is_empty() {
             return Ok(());
