@@ -16,6 +16,7 @@ use super::reads::reads_only;
 use super::scope::is_program;
 use super::writes::without_heredocs;
 use crate::rules::text::folded;
+use crate::similarity::normalise::bare;
 
 /// A shorter name stands in any prompt by chance.
 const MIN_NAME: usize = 3;
@@ -51,12 +52,6 @@ pub(super) struct Given {
     own: BTreeSet<String>,
     /// Where calls put what the prompt names.
     made: BTreeSet<String>,
-}
-
-/// Letters and digits, lower case.
-fn bare(name: &str) -> String {
-    let kept = name.chars().filter(|c| c.is_alphanumeric());
-    kept.flat_map(char::to_lowercase).collect()
 }
 
 /// The words of a text that a shell would see, without quotes.

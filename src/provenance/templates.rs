@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use super::changes::hash_of;
+use crate::similarity::normalise::bare;
 
 /// Longer commands hold enough of any line by chance.
 const MAX_COMMAND: usize = 4096;
@@ -31,10 +32,9 @@ pub(super) struct Typed {
     work: usize,
 }
 
-/// Letters and digits, small.
+/// Letters and digits, lower case.
 fn letters(text: &str) -> Vec<char> {
-    let letters = text.chars().filter(|c| c.is_alphanumeric());
-    letters.flat_map(char::to_lowercase).collect()
+    bare(text).chars().collect()
 }
 
 fn hashes(letters: &[char]) -> impl Iterator<Item = u64> {

@@ -60,6 +60,12 @@ pub fn squeeze_ascii(out: &mut Vec<u8>, text: &[u8]) {
     out.truncate(kept);
 }
 
+/// Letters and digits, lower case: what is left of a name, whichever way it is written.
+pub fn bare(text: &str) -> String {
+    let kept = text.chars().filter(|c| c.is_alphanumeric());
+    kept.flat_map(char::to_lowercase).collect()
+}
+
 /// [`squeeze`] of a text that is squeezed already, most of the time.
 pub fn squeezed(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| byte.is_ascii_graphic()) {

@@ -10,7 +10,7 @@ use aho_corasick::AhoCorasick;
 
 use super::lexer::{TokenKind, is_keyword, tokens};
 use super::mechanical::shape;
-use super::normalise::squeeze;
+use super::normalise::{bare, squeeze};
 
 /// Each shape must stand there so often on the average.
 const EACH: usize = 4;
@@ -34,12 +34,6 @@ pub struct Regular {
     names: Vec<String>,
     given: Vec<bool>,
     search: AhoCorasick,
-}
-
-/// Letters and digits, lower case: a table writes a name in another way than the page it is from.
-fn bare(text: &str) -> String {
-    let kept = text.chars().filter(|c| c.is_alphanumeric());
-    kept.flat_map(char::to_lowercase).collect()
 }
 
 impl Regular {
