@@ -185,20 +185,23 @@ impl Changes {
     pub(super) fn call(&mut self, event: &Event) -> Told {
         let tool = event.tool.as_deref().unwrap_or_default();
         let cwd = event.cwd.as_deref().or(self.cwd.as_deref());
-        let mut writes = match event.channel {
-            Channel::Command => command_writes(&event.text, &self.paths, cwd),
-            Channel::ToolCall => tool_writes(tool, &event.text, &self.paths, cwd),
-            _ => Writes::default(),
-        };
-        if event.channel == Channel::Command {
-            let brings = self.own.imports(&event.text, &self.paths, cwd);
-            writes.imports = writes.imports && !self.own.covers(&event.text, &self.paths, cwd);
-            writes.imports |= brings;
-        }
         let looks = match event.channel {
             Channel::Command => reads_only(&event.text),
             Channel::ToolCall => tool_reads_only(tool),
             _ => false,
+        };
+        let writes = match event.channel {
+            // Of what a look makes only the name of a branch is remembered.
+            Channel::Command if looks && !event.text.contains("branch") => Writes::default(),
+            Channel::Command => {
+                let mut writes = command_writes(&event.text, &self.paths, cwd);
+                let brings = self.own.imports(&event.text, &self.paths, cwd);
+                writes.imports = writes.imports && !self.own.covers(&event.text, &self.paths, cwd);
+                writes.imports |= brings;
+                writes
+            }
+            Channel::ToolCall => tool_writes(tool, &event.text, &self.paths, cwd),
+            _ => Writes::default(),
         };
         if event.channel == Channel::Command && event.cwd.is_none() {
             let outside = |dir: &str| self.paths.place(dir, cwd) == Place::Outside;

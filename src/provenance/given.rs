@@ -80,6 +80,9 @@ fn repository(address: &str) -> Option<(&str, &str)> {
 impl Given {
     /// Takes what the user wrote.
     pub(super) fn learn(&mut self, prompt: &str) {
+        if prompt.trim().is_empty() {
+            return;
+        }
         let text = folded(prompt);
         let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')));
         self.names

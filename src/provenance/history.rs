@@ -113,7 +113,7 @@ impl History {
             // What a filter reads beside is not the history.
             reads_only(part) && !part.contains(['/', '*']) && !part.trim_start().starts_with("git")
         };
-        !first.contains('&') && parts.all(filters) && self.one(first, paths, cwd)
+        !first.contains('&') && self.one(first, paths, cwd) && parts.all(filters)
     }
 
     fn one(&self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
