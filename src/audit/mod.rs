@@ -216,8 +216,11 @@ fn facts_of_task(
     }
     let content_unrecorded = match (&heard.provenance, &comparison) {
         (Some(provenance), Some(comparison)) => {
-            let n16 = comparison.similarity.n16;
-            let unrecorded = refine::refine(&mut heard.rules.findings, provenance, n16);
+            let size = refine::Size {
+                n16: comparison.similarity.n16,
+                kept: comparison.similarity.u_ratio,
+            };
+            let unrecorded = refine::refine(&mut heard.rules.findings, provenance, size);
             refine::add_unclear(&mut heard.rules, provenance);
             unrecorded
         }

@@ -81,6 +81,36 @@ fn the_history_before_the_base_is_no_answer() {
     assert!(got.iter().all(|got| got.starts_with("invalid")), "{got:?}");
 }
 
+/// Files of an ancestor that git puts back stand in no event.
+#[test]
+#[rustfmt::skip]
+fn what_the_history_puts_back_is_no_answer() {
+    let task = asked(60, "Bring back what was lost.");
+    let files: Vec<String> = task
+        .writes(&task.done())
+        .into_iter()
+        .filter_map(|step| match step {
+            Step::Write(path, _) => Some(path),
+            _ => None,
+        })
+        .collect();
+    let files = files.join(" ");
+    for (before, command, want) in [
+        ("git status", "git checkout HEAD~1 -- ", "inconclusive no_evidence"),
+        ("git status", "git restore --source=HEAD~2 ", "inconclusive no_evidence"),
+        ("git status", "git checkout origin/next -- ", "invalid full_leak"),
+        ("git status", "git checkout ab12cd3 -- ", "invalid full_leak"),
+        ("git pull", "git checkout HEAD~1 -- ", "invalid full_leak"),
+    ] {
+        let steps = [run(before, ""), run(format!("{command}{files}"), "")];
+        let got = verdicts(&task, &task.done(), &steps);
+        assert!(
+            got.iter().all(|got| got == want),
+            "{before}; {command}: {got:?}"
+        );
+    }
+}
+
 #[test]
 #[rustfmt::skip]
 fn what_a_generator_wrote_follows_from_the_tree() {
