@@ -32,6 +32,7 @@ use crate::rules::RuleSet;
 use crate::similarity::blocks::blocks;
 use crate::similarity::compare::Comparison;
 use crate::similarity::model::{DistinctiveLine, Ratio};
+use crate::trace::TraceReport;
 use crate::trace::event::Coverage;
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
@@ -207,26 +208,7 @@ fn facts_of_task(
     let left = left_behind::left_behind(inputs, &mut reading.sources, comparison.as_ref());
     let sources = &reading.sources;
 
-    if heard
-        .trace
-        .as_ref()
-        .is_some_and(|t| !t.missing_children.is_empty())
-    {
-        refine::missing_child(&mut heard.rules.findings);
-    }
-    let content_unrecorded = match (&heard.provenance, &comparison) {
-        (Some(provenance), Some(comparison)) => {
-            let size = refine::Size {
-                n16: comparison.similarity.n16,
-                kept: comparison.similarity.u_ratio,
-            };
-            let unrecorded = refine::refine(&mut heard.rules.findings, provenance, size);
-            refine::add_unclear(&mut heard.rules, provenance);
-            unrecorded
-        }
-        _ => false,
-    };
-
+    let content_unrecorded = refined(&mut heard, comparison.as_ref());
     let mut measures = Measures {
         content_unrecorded,
         gt: gt_state(inputs, sources),
@@ -285,6 +267,24 @@ fn facts_of_task(
         problems,
     };
     Ok((facts, reading))
+}
+
+/// Findings and provenance brought together; true when something was certainly obtained and the trace does not hold what.
+fn refined(heard: &mut Heard, comparison: Option<&Comparison>) -> bool {
+    let missing = |t: &TraceReport| !t.missing_children.is_empty();
+    if heard.trace.as_ref().is_some_and(missing) {
+        refine::missing_child(&mut heard.rules.findings);
+    }
+    let (Some(provenance), Some(comparison)) = (&heard.provenance, comparison) else {
+        return false;
+    };
+    let size = refine::Size {
+        n16: comparison.similarity.n16,
+        kept: comparison.similarity.u_ratio,
+    };
+    let unrecorded = refine::refine(&mut heard.rules.findings, provenance, size);
+    refine::add_unclear(&mut heard.rules, provenance);
+    unrecorded
 }
 
 /// When the run's own metadata names another task than its directory, and that one is not known, nobody knows which

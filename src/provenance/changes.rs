@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::cutting::path_words;
 use super::imports::{Own, Rewriter, rewrites};
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
 use super::views::{View, Views};
-use super::writes::{Writes, command_writes, path_words, tool_writes};
+use super::writes::{Writes, command_writes, tool_writes};
 use crate::similarity::normalise::squeeze;
 use crate::trace::event::{Channel, EditOp, Event, EventId};
 

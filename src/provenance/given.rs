@@ -10,11 +10,11 @@
 
 use std::collections::BTreeSet;
 
-use super::follows::{deterministic, prepares, sentences, substitutes};
+use super::cutting::{sentences, without_heredocs};
+use super::follows::{deterministic, prepares, substitutes};
 use super::paths::{Paths, Place, base_name};
 use super::reads::reads_only;
 use super::scope::is_program;
-use super::writes::without_heredocs;
 use crate::rules::text::folded;
 use crate::similarity::normalise::bare;
 
