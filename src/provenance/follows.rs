@@ -4,6 +4,7 @@
 use super::given::MAX_COMMAND;
 use super::paths::base_name;
 use super::programs::DETERMINISTIC;
+use super::substitutions::side;
 use crate::similarity::normalise::squeeze;
 
 /// Words before a program, or a command that only prepares.
@@ -120,14 +121,10 @@ pub(super) fn substitutes(segment: &str) -> Option<Vec<String>> {
 
 /// `s/a/b/g`, which runs nothing and writes no other file: the pieces of what it puts in, without white space.
 fn substitution(part: &str) -> Option<Vec<String>> {
-    let mut chars = part.chars();
-    let (Some('s'), Some(delimiter)) = (chars.next(), chars.next()) else {
-        return None;
-    };
-    let pieces: Vec<&str> = chars.as_str().split(delimiter).collect();
-    let [_, new, flags] = pieces.as_slice() else {
-        return None;
-    };
+    let rest = part.strip_prefix('s')?;
+    let delimiter = rest.chars().next()?;
+    let (_, after) = side(rest.strip_prefix(delimiter)?, delimiter)?;
+    let (new, flags) = side(after, delimiter)?;
     let harmless = |c| matches!(c, 'g' | 'i' | 'I' | '0'..='9');
     if !delimiter.is_ascii_punctuation() || !flags.chars().all(harmless) {
         return None;
