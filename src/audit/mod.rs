@@ -337,7 +337,7 @@ fn read(
     let told = turns::told(&heard, reading.comparison.as_ref());
     if !told.lines.is_empty() {
         reading.told(inputs, prompt, &told);
-        heard = reading.listen(inputs, rules, prompt)?;
+        heard = reading.follow_again(heard, inputs, prompt)?;
     }
     let faults = harness::faults(&heard, reading.comparison.as_ref(), &reading.sources.apart);
     if !faults.copied.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bstr::ByteSlice;
 
 use super::harness::{self, Faults};
-use super::listen::{Heard, listen, squeezed_lines};
+use super::listen::{Heard, follow_again, listen, squeezed_lines};
 use super::sources::{self, Sources};
 use super::starter::{RunStarter, StarterCache};
 use super::turns::{self, Told};
@@ -160,6 +160,20 @@ impl Reading {
                 lines.len() - told.given, told.places
             ));
         }
+    }
+
+    /// Follows the lines through the traces again, where the GT shrank.
+    ///
+    /// # Errors
+    /// When a trace that was read before cannot be read any more.
+    pub(super) fn follow_again(
+        &self,
+        heard: Heard,
+        inputs: &RunInputs,
+        prompt: Option<&str>,
+    ) -> Result<Heard> {
+        let (comparison, starter) = (self.comparison.as_ref(), self.starter.as_ref());
+        follow_again(heard, inputs, &self.sources, comparison, starter, prompt)
     }
 
     /// Reads the traces of the run.
