@@ -47,6 +47,9 @@ impl Handed {
     /// A call that takes what the prompt names, does what it orders, or looks into the history.
     fn call(&mut self, event: &Event, looks: bool, paths: &Paths, cwd: Option<&str>) {
         let command = event.channel == Channel::Command;
+        if command {
+            self.given.sources(&event.text, paths, cwd);
+        }
         let source = event.source.clone();
         if command && !self.acted && self.history.looks(&event.text, paths, cwd) {
             if prints_content(&event.text) {
@@ -66,6 +69,9 @@ impl Handed {
                 }
                 None => self.acted = true,
             }
+        }
+        if command && !self.taken.contains_key(&event.id) {
+            self.given.diverted.wrote(&event.text, paths, cwd);
         }
     }
 }
@@ -108,8 +114,12 @@ impl Tracker {
     /// A call was made.
     pub(super) fn obeys(&mut self, event: &Event, looks: bool) {
         let Self {
-            handed, changes, ..
+            handed,
+            changes,
+            gt_paths,
+            ..
         } = self;
+        handed.given.of_files(gt_paths.iter().map(String::as_str));
         handed.call(event, looks, &changes.paths, changes.cwd_of(event));
     }
 }

@@ -16,6 +16,28 @@ fn asked(lines: usize, prompt: &str) -> Task {
     }
 }
 
+/// The source of a thing is what the call says, and not the name that it bears later on.
+#[test]
+#[rustfmt::skip]
+fn what_bears_a_name_may_be_another_thing() {
+    let package = "Use the client of the tiny-emitter package as in its guide.";
+    let guide = "Write the client that is described in /data/spec/guide.md.";
+    let emitter = "cat node_modules/tiny-emitter/client.js";
+    for (prompt, before, command, want) in [
+        (package, "npm install tiny-emitter@2", emitter, "inconclusive no_evidence"),
+        (package, "npm install /mnt/ref/tiny-emitter", emitter, "invalid full_leak"),
+        (package, "npm install git+https://git.example/x/tiny-emitter", emitter, "invalid full_leak"),
+        (package, "npm install tiny-emitter@npm:@acme/other", emitter, "invalid full_leak"),
+        (package, "cp /mnt/a.js node_modules/tiny-emitter/client.js", emitter, "invalid full_leak"),
+        (guide, "cp /data/spec/guide.md docs/guide.md", "cat /data/spec/guide.md", "inconclusive no_evidence"),
+        (guide, "scp -q ref:/gt/a.py /data/spec/guide.md", "cat /data/spec/guide.md", "invalid full_leak"),
+        (guide, "sh /tmp/x.sh /data/spec/guide.md", "cat /data/spec/guide.md", "invalid full_leak"),
+    ] {
+        let got = shown(&asked(60, prompt), &[before], command);
+        assert!(got.iter().all(|got| got == want), "{before}; {command}: {got:?}");
+    }
+}
+
 /// The verdicts of the formats on a run.
 fn verdicts(task: &Task, tree: &Tree, steps: &[Step]) -> Vec<String> {
     let world = World::new(task);
