@@ -222,6 +222,7 @@ fn facts_of_task(
         stood_there: faults.preapplied,
         harness_copy: !faults.copied.is_empty(),
         told: reading.told,
+        handed_over: reading.handed_over,
         not_compared: sources.not_compared + faults.doubtful,
         ..Measures::default()
     };
