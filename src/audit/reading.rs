@@ -139,7 +139,7 @@ impl Reading {
         let comparison = compare_with_gt(inputs, &self.sources, starter, Some(&all));
         let before = std::mem::replace(&mut self.comparison, comparison);
         if let (Some(before), Some(after)) = (before, &self.comparison) {
-            self.told = turns::decides(&before, &after.similarity, lines);
+            self.told = turns::decides(&before, &after.similarity, told);
             self.handed_over = lines.len() as u64;
             let before = before.similarity;
             // First of what could not be checked: nothing else lowers the size of the GT.

@@ -17,7 +17,12 @@ use crate::similarity::compare::Comparison;
 use crate::similarity::model::Similarity;
 
 /// Formats whose fields tell the user's own turns from others.
-const BELIEVED: [&str; 2] = ["claude-stream", "claude-session"];
+const BELIEVED: [&str; 4] = [
+    "claude-stream",
+    "claude-session",
+    "codex-rollout",
+    "cursor-stream",
+];
 
 /// Sizes of the GT at which clauses of the table begin (4, 6, 5, 12).
 const SIZES: [u64; 6] = [1, 8, 16, 32, 50, 100];
@@ -37,17 +42,18 @@ pub(super) struct Told {
     pub(super) given_places: String,
 }
 
-/// So many of the lines that were told, in the patch, and such a share of the GT, are what a leak of a part is made of.
+/// So many of the lines that calls brought, in the patch, and such a share of the GT, are what a leak of a part is made of.
 const PART: u64 = 8;
 const SHARE_OF_PART: u64 = 10;
 
-/// Whether a verdict would hang on what was told: the patch holds so much of it that it would be the copy of a part, had
-/// it come from elsewhere; or the GT shrank to nothing, or to a size at which less is said or by half, and the patch held
-/// much of it before.
-pub(super) fn decides(before: &Comparison, after: &Similarity, told: &[String]) -> bool {
-    let told: BTreeSet<&str> = told.iter().map(String::as_str).collect();
+/// Whether a verdict would hang on what was told: the patch holds so much of what calls brought that it would be the copy
+/// of a part, had it come from elsewhere; or the GT shrank to nothing, or to a size at which less is said or by half, and
+/// the patch held much of it before.
+pub(super) fn decides(before: &Comparison, after: &Similarity, told: &Told) -> bool {
+    let given = told.lines.iter().take(told.given).map(String::as_str);
+    let given: BTreeSet<&str> = given.collect();
     let used = before.lines.iter().filter(|line| line.shared);
-    let used = used.filter(|l| told.contains(l.squeezed.as_str())).count() as u64;
+    let used = used.filter(|l| given.contains(l.squeezed.as_str())).count() as u64;
     let before = &before.similarity;
     if used >= PART && used * SHARE_OF_PART >= before.n {
         return true;
