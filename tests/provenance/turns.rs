@@ -161,7 +161,8 @@ fn what_a_harness_brings_is_shown() {
         "Base directory for this skill: /srv/x",
     ] {
         let notice = |text: String| Step::User(format!("{mark}\n{text}"));
-        for format in [Format::ClaudeStream, Format::ClaudeSession] {
+        let tagged = mark.starts_with('<');
+        for format in FORMATS.into_iter().take(if tagged { 4 } else { 2 }) {
             let start = vec![run("ls", "README.md\ntide\n")];
             let audit = |said: Step| {
                 let steps = [start.clone(), vec![said], task.writes(&other)].concat();

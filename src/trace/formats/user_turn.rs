@@ -82,11 +82,12 @@ pub(super) fn is_plain(record: &Json<'_>) -> bool {
 }
 
 /// A prompt, in a format whose records of users have no marks of others: it is the user's unless the text looks like a
-/// harness.
+/// harness, which puts what it brings between tags.
 pub(super) fn message(text: &str) -> Message {
     Message {
         speaker: match is_said(text) {
             true => Speaker::User,
+            false if text.trim_start().starts_with('<') => Speaker::Harness,
             false => Speaker::Unknown,
         },
         ..Message::new(Channel::Prompt, text)
