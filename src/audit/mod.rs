@@ -222,6 +222,7 @@ fn facts_of_task(
         stood_there: faults.preapplied,
         harness_copy: !faults.copied.is_empty(),
         told: reading.told,
+        handed_over: reading.handed_over,
         not_compared: sources.not_compared + faults.doubtful,
         ..Measures::default()
     };
@@ -229,13 +230,7 @@ fn facts_of_task(
         measures.take_similarity(&comparison.similarity);
         measures.with_residue = residue(sources, comparison);
     }
-    if let Some(provenance) = &heard.provenance {
-        measures.take_provenance(provenance);
-        let brought = refine::brought_in(provenance, comparison.as_ref());
-        measures.outcome_missing += u64::from(brought);
-    }
-    let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);
-    measures.take_findings(&heard.rules.findings, last_edit);
+    take_trace(&mut measures, &heard, comparison.as_ref());
     if measures.coverage == Coverage::Full && measures.copy_score() >= ALIKE {
         measures.shapes = reading.shapes(comparison.as_ref(), prompt);
     }
@@ -285,6 +280,20 @@ fn refined(heard: &mut Heard, comparison: Option<&Comparison>) -> bool {
     let unrecorded = refine::refine(&mut heard.rules.findings, provenance, size);
     refine::add_unclear(&mut heard.rules, provenance);
     unrecorded
+}
+
+/// What the traces add to the measures.
+fn take_trace(measures: &mut Measures, heard: &Heard, comparison: Option<&Comparison>) {
+    let findings = &heard.rules.findings;
+    let Some(provenance) = &heard.provenance else {
+        measures.take_findings(findings, None);
+        return;
+    };
+    measures.take_provenance(provenance);
+    let brought = refine::brought_in(provenance, comparison);
+    measures.outcome_missing += u64::from(brought);
+    measures.take_findings(findings, provenance.last_gt_edit);
+    measures.explain_imports(provenance);
 }
 
 /// When the run's own metadata names another task than its directory, and that one is not known, nobody knows which
