@@ -343,6 +343,7 @@ fn read(
         reading = Reading::best(inputs, &own, starters, prompt)?;
         heard = reading.listen(inputs, rules, prompt)?;
     }
+    reading.tables(&mut heard, prompt);
     let told = turns::told(&heard, reading.comparison.as_ref());
     if !told.lines.is_empty() {
         reading.told(inputs, prompt, &told);

@@ -131,6 +131,20 @@ impl Reading {
         regular.finish()
     }
 
+    /// What the command made of the tree by plain text tools is given where all of the GT is regular, and what stands in it
+    /// was given.
+    pub(super) fn tables(&self, heard: &mut Heard, prompt: Option<&str>) {
+        let Some(provenance) = &mut heard.provenance else {
+            return;
+        };
+        let lines = std::mem::take(&mut provenance.table_lines);
+        if !lines.is_empty() && self.shapes(self.comparison.as_ref(), prompt) > 0 {
+            provenance.given_lines.extend(lines);
+            provenance.given_lines.sort_unstable();
+            provenance.given_lines.dedup();
+        }
+    }
+
     /// Compares again, with what the user said in the course of the run beside the prompt.
     pub(super) fn told(&mut self, inputs: &RunInputs, prompt: Option<&str>, told: &Told) {
         let lines = &told.lines;

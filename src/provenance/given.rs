@@ -10,12 +10,13 @@
 
 use std::collections::BTreeSet;
 
-use super::cutting::sentences;
+use super::cutting::{quiet, sentences};
 use super::diverted::Diverted;
-use super::follows::{deterministic, prepares, substitutes};
+use super::follows::{Made, deterministic, prepares, unbounded};
 use super::imports::TEMPORARY;
 use super::paths::{Paths, Place, base_name};
 use super::reads::reads_only;
+use super::spelled::{puts_back, substitutes, unrolled};
 use crate::rules::text::folded;
 use crate::similarity::normalise::bare;
 
@@ -155,32 +156,43 @@ impl Given {
             .extend(parts.map(bare).filter(|n| n.len() >= MIN_NAME));
     }
 
-    /// Whether a call writes what follows from the tree, or what the prompt orders word by word. Of substitutions, what each
-    /// line that they make holds one of; nothing, where any line may come of it.
-    pub(super) fn follows(&self, command: &str) -> Option<Vec<String>> {
-        if command.len() > MAX_COMMAND || command.contains(['`', '$', '<']) {
+    /// What a call may write that follows from the tree, or what the prompt orders word by word; `None`, where it may do
+    /// anything else. `rewired` says that what builds run was changed, so that an order may bring anything.
+    pub(super) fn follows(&self, command: &str, rewired: bool) -> Option<Made> {
+        if command.len() > MAX_COMMAND || command.contains("<<") {
             return None;
         }
-        let mut pieces = Vec::new();
-        let flat = command.replace("&&", "\n").replace("||", "\n");
-        let mut some = false;
+        let whole = unrolled(command);
+        let flat = quiet(&whole).replace("&&", "\n").replace("||", "\n");
+        // The end of `find … -exec`.
+        let flat = flat.replace("\\;", "+");
+        let mut made = Made::default();
+        let (mut any, mut some) = (false, false);
         for segment in sentences(&flat) {
-            if reads_only(&segment) || prepares(&segment) {
+            let segment = unbounded(&segment);
+            let hides = segment.contains(['`', '$', '<']);
+            if !hides && reads_only(segment) || prepares(segment) || some && puts_back(segment) {
                 continue;
             }
-            if let Some(mut new) = substitutes(&segment) {
-                pieces.append(&mut new);
-            } else if deterministic(&segment) || self.orders(&segment) {
-                some = true;
+            some = true;
+            if let Some(mut new) = substitutes(segment) {
+                made.pieces.append(&mut new);
+            } else if let Some(mut kinds) = deterministic(segment) {
+                any |= kinds.is_empty();
+                made.kinds.append(&mut kinds);
+            } else if !hides && !rewired && self.orders(segment) {
+                any = true;
             } else {
                 return None;
             }
         }
-        match (some, pieces.is_empty()) {
-            (true, _) => Some(Vec::new()),
-            (false, false) => Some(pieces),
-            (false, true) => None,
+        if any || !made.kinds.is_empty() {
+            made.pieces.clear();
         }
+        if any {
+            made.kinds.clear();
+        }
+        (any || !made.kinds.is_empty() || !made.pieces.is_empty()).then_some(made)
     }
 
     fn is_own(&self, name: &str) -> bool {
@@ -420,6 +432,16 @@ mod tests {
             ("npm run gen", true),
             ("cd web && npm run gen", true),
             ("npm run gen && cp /mnt/ref/a.ts api/", false),
+            ("npm ci && npm run gen && git status --short", true),
+            ("timeout 120 npm run gen 2>&1 | tail -5", true),
+            ("npm run gen < /mnt/ref/a.ts", false),
+            ("npm run gen -- --template /mnt/ref/a.tpl", false),
+            ("ssh ref npm run gen", false),
+            ("npm install /mnt/ref/gen && npm run gen", false),
+            ("for f in a/*.py; do sed -E 's/a/bcd/' $f > $f.new && mv $f.new $f; done", true),
+            ("grep -rl abc lib | xargs sed -i 's/abc/bcd/'", true),
+            ("find lib -name '*.py' -exec sed -i 's/a/bcd/' {} \\;", true),
+            ("mv a.py.new a.py", false),
             ("npm run build", false),
             ("git revert --no-edit 77aa11b", true),
             ("git revert --no-edit 88bb22c", false),
@@ -437,7 +459,9 @@ mod tests {
             ("python gen.py > a.py", false),
             ("cat a.py", false),
         ] {
-            assert_eq!(given(prompt).follows(command).is_some(), want, "{command}");
+            assert_eq!(given(prompt).follows(command, false).is_some(), want, "{command}");
+            let rewired = given(prompt).follows(command, true).is_some();
+            assert_eq!(rewired, want && !command.contains("npm run gen") && !command.contains("revert"), "{command}");
         }
     }
 }

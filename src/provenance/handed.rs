@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::follows::is_plain_script;
+use super::follows::Made;
 use super::given::Given;
 use super::history::{History, prints_content};
 use super::needles::NeedleId;
 use super::paths::Paths;
+use super::scripts::{Scripts, is_inline, is_plain_script, is_plain_shell};
 use super::tracker::Tracker;
 use crate::trace::event::{Channel, Event, EventId, Source};
 
@@ -21,9 +22,8 @@ pub(super) struct Handed {
     pub(super) of_history: BTreeMap<EventId, Source>,
     /// Calls that only listed them.
     lists: BTreeSet<EventId>,
-    /// Calls that wrote what the prompt orders or what follows from the tree, with what each line holds one of that they may
-    /// have made; nothing, where it may be any.
-    pub(super) ordered: BTreeMap<EventId, (Source, Vec<String>)>,
+    /// Calls that wrote what the prompt orders or what follows from the tree, with what they may have made.
+    pub(super) ordered: BTreeMap<EventId, (Source, Made)>,
     /// Another command may have changed anything.
     pub(super) acted: bool,
 }
@@ -45,7 +45,14 @@ impl Handed {
     }
 
     /// A call that takes what the prompt names, does what it orders, or looks into the history.
-    fn call(&mut self, event: &Event, looks: bool, paths: &Paths, cwd: Option<&str>) {
+    fn call(
+        &mut self,
+        event: &Event,
+        looks: bool,
+        scripts: &Scripts,
+        paths: &Paths,
+        cwd: Option<&str>,
+    ) {
         let command = event.channel == Channel::Command;
         if command {
             self.given.sources(&event.text, paths, cwd);
@@ -62,10 +69,19 @@ impl Handed {
         } else if self.given.takes(&event.text, paths, cwd) {
             self.taken.insert(event.id, source);
         } else if command && !looks {
-            let script = || is_plain_script(&event.text).then(Vec::new);
-            match self.given.follows(&event.text).or_else(script) {
-                Some(pieces) => {
-                    self.ordered.insert(event.id, (source, pieces));
+            let text = &event.text;
+            let script = || is_plain_script(text, paths).then(Made::default);
+            let table = || {
+                let made = is_inline(text, paths) || is_plain_shell(text) || scripts.runs(text);
+                made.then(|| Made {
+                    table: true,
+                    ..Made::default()
+                })
+            };
+            let follows = self.given.follows(text, scripts.rewired);
+            match follows.or_else(script).or_else(table) {
+                Some(made) => {
+                    self.ordered.insert(event.id, (source, made));
                 }
                 None => self.acted = true,
             }
@@ -120,6 +136,7 @@ impl Tracker {
             ..
         } = self;
         handed.given.of_files(gt_paths.iter().map(String::as_str));
-        handed.call(event, looks, &changes.paths, changes.cwd_of(event));
+        let cwd = changes.cwd_of(event);
+        handed.call(event, looks, &changes.scripts, &changes.paths, cwd);
     }
 }

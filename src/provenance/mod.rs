@@ -36,6 +36,8 @@ mod programs;
 mod ranges;
 mod reads;
 mod scope;
+mod scripts;
+mod spelled;
 mod start;
 mod substitutions;
 mod takes;

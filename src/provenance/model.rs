@@ -203,6 +203,10 @@ pub struct Provenance {
     /// like those.
     #[serde(skip)]
     pub given_lines: Vec<u32>,
+    /// Those that a script or plain text tools of the command made of the tree: given where they are regular and what stands
+    /// in them was given.
+    #[serde(skip)]
+    pub table_lines: Vec<u32>,
     /// Calls that looked at ancestors of the base only.
     #[serde(skip)]
     pub history_looks: BTreeSet<EventId>,
