@@ -88,6 +88,18 @@ impl Pattern {
         }
     }
 
+    /// True if it names no fact.
+    pub fn is_static(&self) -> bool {
+        match &self.kind {
+            PatternKind::Text(r) | PatternKind::Fetch(r) | PatternKind::File(r, _) => {
+                r.facts().is_empty()
+            }
+            PatternKind::Command(_) => self.facts().is_empty(),
+            PatternKind::Git(git) => git.remote.iter().all(|r| r.facts().is_empty()),
+            PatternKind::Flow(..) | PatternKind::Is(_) => true,
+        }
+    }
+
     /// The pattern with its placeholders replaced.
     pub fn expand(&self, facts: &Facts) -> Self {
         let kind = match &self.kind {
