@@ -17,7 +17,7 @@ use crate::verdict::peers::{PeerFacts, family};
 
 /// Version of the stored form of [`RunFacts`]. To be raised whenever a type inside changes its shape
 /// or a member its meaning: a store of another version is not read.
-pub const FACTS_SCHEMA: &str = "trace-audit-facts/5";
+pub const FACTS_SCHEMA: &str = "trace-audit-facts/6";
 
 /// Which run this is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -62,26 +62,15 @@ pub(super) fn listen(
     starter: Option<&RunStarter>,
     prompt: Option<&str>,
 ) -> Result<Heard> {
-    let (traces, logs): (Vec<_>, Vec<_>) = inputs
-        .traces
-        .iter()
-        .partition(|t| t.role == TraceRole::Trace);
-    let files: Vec<_> = traces.into_iter().map(trace_file).collect();
-    let logs: Vec<_> = logs.into_iter().map(trace_file).collect();
+    let (files, logs) = trace_files(inputs);
     let labels = files.iter().chain(&logs).map(|f| f.label.clone()).collect();
     let mut engine = Engine::new(rules, &inputs.task_facts, prompt, labels);
-    let lines = comparison.map_or(&[][..], |c| c.lines.as_slice());
-    let added = sources
-        .patch
-        .as_ref()
-        .map(|patch| added_files(patch, starter, comparison))
-        .unwrap_or_default();
+    let patch = sources.patch.as_ref();
+    let added = patch.map(|patch| added_files(patch, starter, comparison));
+    let added = added.unwrap_or_default();
+    let marks = patch.map(|patch| marks(&mut engine, patch, &added));
+    let marks = marks.unwrap_or_default();
     let unread = unread_sessions(inputs, sources);
-    let marks = sources
-        .patch
-        .as_ref()
-        .map(|patch| marks(&mut engine, patch, &added))
-        .unwrap_or_default();
     if files.is_empty() && logs.is_empty() {
         return Ok(Heard {
             trace: None,
@@ -94,11 +83,10 @@ pub(super) fn listen(
             added,
         });
     }
-    let parts = starter.map_or_else(Vec::new, |starter| starter.parts(lines));
-    let tracker = of_task(tracker(&added, sources, comparison, &parts, prompt), inputs);
-    let (report, mut engine, tracker) = hear(&files, engine, tracker)?;
+    let tracker = tracker(inputs, &added, sources, comparison, starter, prompt);
+    let (mut trace, mut engine, tracker) = hear(&files, engine, tracker)?;
     if inputs.dir.is_none()
-        && let Some(file) = report.files.iter().find(|f| !f.is_trace())
+        && let Some(file) = trace.files.iter().find(|f| !f.is_trace())
     {
         return Err(file.not_a_trace());
     }
@@ -108,17 +96,63 @@ pub(super) fn listen(
         sink: &mut engine,
     };
     let mut report_of_logs = read_traces(&logs, &mut shifted)?;
+    trace.files.append(&mut report_of_logs.files);
+    Ok(conclude(
+        trace,
+        tracker,
+        finish(engine, marks),
+        unread,
+        added,
+    ))
+}
+
+/// Follows other lines through the traces: the GT shrank, and what the agent handed in is the same. What the rules found in
+/// them stays.
+pub(super) fn follow_again(
+    heard: Heard,
+    inputs: &RunInputs,
+    sources: &Sources,
+    comparison: Option<&Comparison>,
+    starter: Option<&RunStarter>,
+    prompt: Option<&str>,
+) -> Result<Heard> {
+    /// Hears nothing.
+    struct Deaf;
+    impl EventSink for Deaf {
+        fn event(&mut self, _: &Event) {}
+    }
+    let Some(trace) = heard.trace else {
+        return Ok(heard);
+    };
+    let tracker = tracker(inputs, &heard.added, sources, comparison, starter, prompt);
+    let (_, Deaf, tracker) = hear(&trace_files(inputs).0, Deaf, tracker)?;
+    Ok(conclude(
+        trace,
+        tracker,
+        heard.rules,
+        heard.unread,
+        heard.added,
+    ))
+}
+
+/// What the traces said, when all of it was heard.
+fn conclude(
+    trace: TraceReport,
+    tracker: Tracker,
+    mut rules: EngineReport,
+    unread: Vec<String>,
+    added: Vec<AddedFile>,
+) -> Heard {
     let mut provenance = tracker.finish();
-    let first = report.files.first();
+    let first = trace.files.first();
     if first.is_some_and(|f| f.problems.iter().any(|p| p.is_continuation())) {
         // What stood in the tree at the first look may be the agent's own work, of an earlier session.
         provenance.preapplied_lines = 0;
     }
-    let mut rules = finish(engine, marks);
     refine::known_history(&mut rules.findings, &provenance);
     let trace_is_full =
-        report.coverage == Coverage::Full && rules.unclear_commands == 0 && unread.is_empty();
-    let (mut coverage, mut reasons) = coverage(&report, &provenance, rules.unclear_commands);
+        trace.coverage == Coverage::Full && rules.unclear_commands == 0 && unread.is_empty();
+    let (mut coverage, mut reasons) = coverage(&trace, &provenance, rules.unclear_commands);
     if !unread.is_empty() {
         coverage = coverage.min(Coverage::Partial);
         reasons.push(format!(
@@ -126,9 +160,7 @@ pub(super) fn listen(
             shortened(&unread)
         ));
     }
-    let mut trace = report;
-    trace.files.append(&mut report_of_logs.files);
-    Ok(Heard {
+    Heard {
         trace: Some(trace),
         coverage,
         reasons,
@@ -137,7 +169,19 @@ pub(super) fn listen(
         provenance: Some(provenance),
         trace_is_full,
         added,
-    })
+    }
+}
+
+/// The traces of a run, and the logs of its runner.
+fn trace_files(inputs: &RunInputs) -> (Vec<TraceFile>, Vec<TraceFile>) {
+    let (traces, logs): (Vec<_>, Vec<_>) = inputs
+        .traces
+        .iter()
+        .partition(|t| t.role == TraceRole::Trace);
+    (
+        traces.into_iter().map(trace_file).collect(),
+        logs.into_iter().map(trace_file).collect(),
+    )
 }
 
 /// The session logs that were not read, without those that the base holds as they are.
@@ -271,29 +315,28 @@ fn added_files(
 }
 
 fn tracker(
+    inputs: &RunInputs,
     patch: &[AddedFile],
     sources: &Sources,
     comparison: Option<&Comparison>,
-    in_starter: &[bool],
+    starter: Option<&RunStarter>,
     prompt: Option<&str>,
 ) -> Tracker {
+    let lines = comparison.map_or(&[][..], |c| c.lines.as_slice());
+    let in_starter = starter.map_or_else(Vec::new, |starter| starter.parts(lines));
     let gt_paths: Vec<_> = comparison
         .into_iter()
         .flat_map(|c| &c.similarity.files)
         .map(|f| f.path.clone())
         .collect();
-    Tracker::new(&Inputs {
+    let mut tracker = Tracker::new(&Inputs {
         gt_paths: &gt_paths,
-        lines: comparison.map_or(&[], |c| c.lines.as_slice()),
-        in_starter,
+        lines,
+        in_starter: &in_starter,
         patch,
         prompt: prompt.unwrap_or_default(),
         starter_known: sources.tree().is_some(),
-    })
-}
-
-/// With what the facts of the task say.
-fn of_task(mut tracker: Tracker, inputs: &RunInputs) -> Tracker {
+    });
     let facts = &inputs.task_facts;
     let names = [&facts.upstream, &facts.package].into_iter().flatten();
     tracker.task_is(names.map(String::as_str));

@@ -32,6 +32,7 @@ use crate::rules::RuleSet;
 use crate::similarity::blocks::blocks;
 use crate::similarity::compare::Comparison;
 use crate::similarity::model::{DistinctiveLine, Ratio};
+use crate::trace::TraceReport;
 use crate::trace::event::Coverage;
 use crate::verdict::judge::judge;
 use crate::verdict::measures::{GtState, Measures};
@@ -207,23 +208,7 @@ fn facts_of_task(
     let left = left_behind::left_behind(inputs, &mut reading.sources, comparison.as_ref());
     let sources = &reading.sources;
 
-    if heard
-        .trace
-        .as_ref()
-        .is_some_and(|t| !t.missing_children.is_empty())
-    {
-        refine::missing_child(&mut heard.rules.findings);
-    }
-    let content_unrecorded = match (&heard.provenance, &comparison) {
-        (Some(provenance), Some(comparison)) => {
-            let n16 = comparison.similarity.n16;
-            let unrecorded = refine::refine(&mut heard.rules.findings, provenance, n16);
-            refine::add_unclear(&mut heard.rules, provenance);
-            unrecorded
-        }
-        _ => false,
-    };
-
+    let content_unrecorded = refined(&mut heard, comparison.as_ref());
     let mut measures = Measures {
         content_unrecorded,
         gt: gt_state(inputs, sources),
@@ -237,6 +222,7 @@ fn facts_of_task(
         stood_there: faults.preapplied,
         harness_copy: !faults.copied.is_empty(),
         told: reading.told,
+        handed_over: reading.handed_over,
         not_compared: sources.not_compared + faults.doubtful,
         ..Measures::default()
     };
@@ -244,13 +230,7 @@ fn facts_of_task(
         measures.take_similarity(&comparison.similarity);
         measures.with_residue = residue(sources, comparison);
     }
-    if let Some(provenance) = &heard.provenance {
-        measures.take_provenance(provenance);
-        let brought = refine::brought_in(provenance, comparison.as_ref());
-        measures.outcome_missing += u64::from(brought);
-    }
-    let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);
-    measures.take_findings(&heard.rules.findings, last_edit);
+    take_trace(&mut measures, &heard, comparison.as_ref());
     if measures.coverage == Coverage::Full && measures.copy_score() >= ALIKE {
         measures.shapes = reading.shapes(comparison.as_ref(), prompt);
     }
@@ -282,6 +262,38 @@ fn facts_of_task(
         problems,
     };
     Ok((facts, reading))
+}
+
+/// Findings and provenance brought together; true when something was certainly obtained and the trace does not hold what.
+fn refined(heard: &mut Heard, comparison: Option<&Comparison>) -> bool {
+    let missing = |t: &TraceReport| !t.missing_children.is_empty();
+    if heard.trace.as_ref().is_some_and(missing) {
+        refine::missing_child(&mut heard.rules.findings);
+    }
+    let (Some(provenance), Some(comparison)) = (&heard.provenance, comparison) else {
+        return false;
+    };
+    let size = refine::Size {
+        n16: comparison.similarity.n16,
+        kept: comparison.similarity.u_ratio,
+    };
+    let unrecorded = refine::refine(&mut heard.rules.findings, provenance, size);
+    refine::add_unclear(&mut heard.rules, provenance);
+    unrecorded
+}
+
+/// What the traces add to the measures.
+fn take_trace(measures: &mut Measures, heard: &Heard, comparison: Option<&Comparison>) {
+    let findings = &heard.rules.findings;
+    let Some(provenance) = &heard.provenance else {
+        measures.take_findings(findings, None);
+        return;
+    };
+    measures.take_provenance(provenance);
+    let brought = refine::brought_in(provenance, comparison);
+    measures.outcome_missing += u64::from(brought);
+    measures.take_findings(findings, provenance.last_gt_edit);
+    measures.explain_imports(provenance);
 }
 
 /// When the run's own metadata names another task than its directory, and that one is not known, nobody knows which
@@ -334,7 +346,7 @@ fn read(
     let told = turns::told(&heard, reading.comparison.as_ref());
     if !told.lines.is_empty() {
         reading.told(inputs, prompt, &told);
-        heard = reading.listen(inputs, rules, prompt)?;
+        heard = reading.follow_again(heard, inputs, prompt)?;
     }
     let faults = harness::faults(&heard, reading.comparison.as_ref(), &reading.sources.apart);
     if !faults.copied.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bstr::ByteSlice;
 
 use super::harness::{self, Faults};
-use super::listen::{Heard, listen, squeezed_lines};
+use super::listen::{Heard, follow_again, listen, squeezed_lines};
 use super::sources::{self, Sources};
 use super::starter::{RunStarter, StarterCache};
 use super::turns::{self, Told};
@@ -27,6 +27,8 @@ pub(super) struct Reading {
     pub(super) comparison: Option<Comparison>,
     /// The verdict would hang on what turns of the user hold.
     pub(super) told: bool,
+    /// Lines of the GT that turns of the user or the task hand over.
+    pub(super) handed_over: u64,
 }
 
 impl Reading {
@@ -75,6 +77,7 @@ impl Reading {
             starter,
             comparison,
             told: false,
+            handed_over: 0,
         })
     }
 
@@ -136,8 +139,9 @@ impl Reading {
         let comparison = compare_with_gt(inputs, &self.sources, starter, Some(&all));
         let before = std::mem::replace(&mut self.comparison, comparison);
         if let (Some(before), Some(after)) = (before, &self.comparison) {
-            let (before, after) = (before.similarity, &after.similarity);
-            self.told = turns::decides(&before, after);
+            self.told = turns::decides(&before, &after.similarity, told);
+            self.handed_over = lines.len() as u64;
+            let before = before.similarity;
             // First of what could not be checked: nothing else lowers the size of the GT.
             let unchecked = &mut self.sources.unchecked;
             let turns = lines.len() - told.given;
@@ -160,6 +164,20 @@ impl Reading {
                 lines.len() - told.given, told.places
             ));
         }
+    }
+
+    /// Follows the lines through the traces again, where the GT shrank.
+    ///
+    /// # Errors
+    /// When a trace that was read before cannot be read any more.
+    pub(super) fn follow_again(
+        &self,
+        heard: Heard,
+        inputs: &RunInputs,
+        prompt: Option<&str>,
+    ) -> Result<Heard> {
+        let (comparison, starter) = (self.comparison.as_ref(), self.starter.as_ref());
+        follow_again(heard, inputs, &self.sources, comparison, starter, prompt)
     }
 
     /// Reads the traces of the run.

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::cutting::path_words;
 use super::imports::{Own, Rewriter, rewrites};
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
 use super::views::{View, Views};
-use super::writes::{Writes, command_writes, path_words, tool_writes};
+use super::writes::{Writes, command_writes, tool_writes};
 use crate::similarity::normalise::squeeze;
 use crate::trace::event::{Channel, EditOp, Event, EventId};
 
@@ -185,20 +186,23 @@ impl Changes {
     pub(super) fn call(&mut self, event: &Event) -> Told {
         let tool = event.tool.as_deref().unwrap_or_default();
         let cwd = event.cwd.as_deref().or(self.cwd.as_deref());
-        let mut writes = match event.channel {
-            Channel::Command => command_writes(&event.text, &self.paths, cwd),
-            Channel::ToolCall => tool_writes(tool, &event.text, &self.paths, cwd),
-            _ => Writes::default(),
-        };
-        if event.channel == Channel::Command {
-            let brings = self.own.imports(&event.text, &self.paths, cwd);
-            writes.imports = writes.imports && !self.own.covers(&event.text, &self.paths, cwd);
-            writes.imports |= brings;
-        }
         let looks = match event.channel {
             Channel::Command => reads_only(&event.text),
             Channel::ToolCall => tool_reads_only(tool),
             _ => false,
+        };
+        let writes = match event.channel {
+            // Of what a look makes only the name of a branch is remembered.
+            Channel::Command if looks && !event.text.contains("branch") => Writes::default(),
+            Channel::Command => {
+                let mut writes = command_writes(&event.text, &self.paths, cwd);
+                let brings = self.own.imports(&event.text, &self.paths, cwd);
+                writes.imports = writes.imports && !self.own.covers(&event.text, &self.paths, cwd);
+                writes.imports |= brings;
+                writes
+            }
+            Channel::ToolCall => tool_writes(tool, &event.text, &self.paths, cwd),
+            _ => Writes::default(),
         };
         if event.channel == Channel::Command && event.cwd.is_none() {
             let outside = |dir: &str| self.paths.place(dir, cwd) == Place::Outside;

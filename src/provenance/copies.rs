@@ -3,12 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use super::cutting::path_words;
 use super::paths::{PathId, Paths, Place, base_name};
+use super::programs::COPIERS;
 use super::scope::is_program;
-use super::writes::path_words;
-
-/// Programs that copy; their last argument, or the one behind `-t`, is where to.
-pub(super) const COPIERS: [&str; 7] = ["cp", "mv", "install", "rsync", "ln", "scp", "ditto"];
 
 /// Programs that take an archive apart, with the option that says where to.
 const UNPACKERS: [(&str, &[&str]); 4] = [

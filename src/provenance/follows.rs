@@ -3,22 +3,9 @@
 
 use super::given::MAX_COMMAND;
 use super::paths::base_name;
+use super::programs::DETERMINISTIC;
+use super::substitutions::side;
 use crate::similarity::normalise::squeeze;
-
-/// Programs, and words of commands, whose output follows from the tree.
-const DETERMINISTIC: [&str; 11] = [
-    "makemigrations",
-    "stubgen",
-    "unittest2pytest",
-    "pyupgrade",
-    "2to3",
-    "openapi-generator",
-    "openapi-ts",
-    "openapi-typescript",
-    "jscodeshift",
-    "graphql-codegen",
-    "bindgen",
-];
 
 /// Words before a program, or a command that only prepares.
 const BEFORE: [&str; 10] = [
@@ -33,28 +20,6 @@ const BEFORE: [&str; 10] = [
     "-m",
     "manage.py",
 ];
-
-/// The simple commands of a line; a `;` or `|` within quotes parts none.
-pub(super) fn sentences(text: &str) -> Vec<String> {
-    let mut out = vec![String::new()];
-    let mut quote = None;
-    for c in text.chars() {
-        match quote {
-            Some(open) if open == c => quote = None,
-            None if matches!(c, '\'' | '"') => quote = Some(c),
-            None if matches!(c, ';' | '\n' | '|') => {
-                out.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        if let Some(last) = out.last_mut() {
-            last.push(c);
-        }
-    }
-    out.retain(|segment| !segment.trim().is_empty());
-    out
-}
 
 /// It installs, or goes somewhere.
 pub(super) fn prepares(segment: &str) -> bool {
@@ -156,14 +121,10 @@ pub(super) fn substitutes(segment: &str) -> Option<Vec<String>> {
 
 /// `s/a/b/g`, which runs nothing and writes no other file: the pieces of what it puts in, without white space.
 fn substitution(part: &str) -> Option<Vec<String>> {
-    let mut chars = part.chars();
-    let (Some('s'), Some(delimiter)) = (chars.next(), chars.next()) else {
-        return None;
-    };
-    let pieces: Vec<&str> = chars.as_str().split(delimiter).collect();
-    let [_, new, flags] = pieces.as_slice() else {
-        return None;
-    };
+    let rest = part.strip_prefix('s')?;
+    let delimiter = rest.chars().next()?;
+    let (_, after) = side(rest.strip_prefix(delimiter)?, delimiter)?;
+    let (new, flags) = side(after, delimiter)?;
     let harmless = |c| matches!(c, 'g' | 'i' | 'I' | '0'..='9');
     if !delimiter.is_ascii_punctuation() || !flags.chars().all(harmless) {
         return None;

@@ -10,11 +10,11 @@
 
 use std::collections::BTreeSet;
 
-use super::follows::{deterministic, prepares, sentences, substitutes};
+use super::cutting::{sentences, without_heredocs};
+use super::follows::{deterministic, prepares, substitutes};
 use super::paths::{Paths, Place, base_name};
 use super::reads::reads_only;
 use super::scope::is_program;
-use super::writes::without_heredocs;
 use crate::rules::text::folded;
 use crate::similarity::normalise::bare;
 
@@ -80,6 +80,9 @@ fn repository(address: &str) -> Option<(&str, &str)> {
 impl Given {
     /// Takes what the user wrote.
     pub(super) fn learn(&mut self, prompt: &str) {
+        if prompt.trim().is_empty() {
+            return;
+        }
         let text = folded(prompt);
         let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')));
         self.names

@@ -17,7 +17,7 @@ pub(super) struct Handed {
     history: History,
     /// Calls that took what the prompt names.
     pub(super) taken: BTreeMap<EventId, Source>,
-    /// Calls that looked at what ancestors of the base hold.
+    /// Calls that looked at what ancestors of the base hold, or put it back.
     pub(super) of_history: BTreeMap<EventId, Source>,
     /// Calls that only listed them.
     lists: BTreeSet<EventId>,
@@ -54,6 +54,8 @@ impl Handed {
             } else {
                 self.lists.insert(event.id);
             }
+        } else if command && !self.acted && self.history.restores(&event.text, paths, cwd) {
+            self.of_history.insert(event.id, source);
         } else if self.given.takes(&event.text, paths, cwd) {
             self.taken.insert(event.id, source);
         } else if command && !looks {

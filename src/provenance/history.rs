@@ -113,7 +113,34 @@ impl History {
             // What a filter reads beside is not the history.
             reads_only(part) && !part.contains(['/', '*']) && !part.trim_start().starts_with("git")
         };
-        !first.contains('&') && parts.all(filters) && self.one(first, paths, cwd)
+        !first.contains('&') && self.one(first, paths, cwd) && parts.all(filters)
+    }
+
+    /// Whether a command only puts files of ancestors of `HEAD` back into the tree, and does nothing else:
+    /// `git checkout HEAD~1 -- f`, `git show HEAD~1:f > f`.
+    pub(super) fn restores(&self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
+        if self.forbidden || command.contains(['$', '`', '<', '\n', ';', '|', '&']) {
+            return false;
+        }
+        let known = |word: &str| matches!(paths.place(word, cwd), Place::Known(_));
+        let words: Vec<&str> = command
+            .split_whitespace()
+            .map(|w| w.trim_matches(['\'', '"']))
+            .collect();
+        match words.as_slice() {
+            ["git", "checkout", revision, "--", files @ ..] => {
+                self.is_ancestor(revision) && files.iter().all(|f| known(f))
+            }
+            ["git", "restore", source, files @ ..] => {
+                let revision = source.strip_prefix("--source=");
+                let files = files.strip_prefix(&["--"]).unwrap_or(files);
+                revision.is_some_and(|r| self.is_ancestor(r)) && files.iter().all(|f| known(f))
+            }
+            ["git", "show", object, ">", file] => {
+                object.contains(':') && self.is_ancestor(object) && known(file)
+            }
+            _ => false,
+        }
     }
 
     fn one(&self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
@@ -238,7 +265,25 @@ mod tests {
         ] {
             assert_eq!(history.looks(command, &paths, Some("/w/run")), want, "{command}");
         }
+        for (command, want) in [
+            ("git checkout HEAD~1 -- db/insp.py", true),
+            ("git checkout ae6aa1f -- 'db/insp.py'", true),
+            ("git restore --source=HEAD~2 db/insp.py", true),
+            ("git show v3.1:db/insp.py > db/insp.py", true),
+            ("git checkout origin/main -- db/insp.py", false),
+            ("git checkout 99aabb1 -- db/insp.py", false),
+            ("git checkout FETCH_HEAD -- db/insp.py", false),
+            ("git checkout HEAD~1 -- .", false),
+            ("git checkout HEAD~1", false),
+            ("git restore --source=stash@{0} db/insp.py", false),
+            ("git show origin/main:db/insp.py > db/insp.py", false),
+            ("git show HEAD > db/insp.py", false),
+            ("git fetch x && git checkout HEAD~1 -- db/insp.py", false),
+        ] {
+            assert_eq!(history.restores(command, &paths, Some("/w/run")), want, "{command}");
+        }
         history.forbid();
         assert!(!history.looks("git log -p", &paths, None));
+        assert!(!history.restores("git checkout HEAD~1 -- db/insp.py", &paths, None));
     }
 }

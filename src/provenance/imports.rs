@@ -5,17 +5,16 @@
 
 use std::collections::BTreeSet;
 
+use super::cutting::{pipelines, segments, without_heredocs, words};
 use super::paths::{Paths, Place, base_name};
-use super::reads::{reads_only, segments};
+use super::programs::{CARRIERS, FORMATTERS, GENERATORS};
+use super::reads::reads_only;
 use super::scope::is_program;
 use super::temporary::{fetches, is_temporary, made, shaped, written_by_script};
-use super::writes::{command_writes, interpreted, without_heredocs};
+use super::writes::{command_writes, interpreted};
 
 /// Where programs keep files of the moment.
 pub(super) const TEMPORARY: [&str; 3] = ["/tmp/", "/var/tmp/", "/private/tmp/"];
-
-/// Programs that write what they read, beside redirections.
-const CARRIERS: [&str; 8] = ["tee", "sponge", "dd", "ed", "ex", "vim", "vi", "nvim"];
 
 /// Files that were read and are remembered.
 const MAX_READ: usize = 4096;
@@ -78,24 +77,6 @@ fn rewriter(segment: &str) -> Option<Rewriter> {
     }
 }
 
-/// Programs that only generate.
-const GENERATORS: [&str; 5] = ["protoc", "mockgen", "sqlc", "controller-gen", "buf"];
-
-/// Programs that only format.
-const FORMATTERS: [&str; 11] = [
-    "gofmt",
-    "goimports",
-    "gofumpt",
-    "rustfmt",
-    "black",
-    "isort",
-    "autopep8",
-    "yapf",
-    "ruff",
-    "prettier",
-    "clang-format",
-];
-
 /// What the agent made by itself, as far as calls show it.
 #[derive(Debug, Default)]
 pub(super) struct Own {
@@ -142,11 +123,8 @@ impl Own {
         let mut imports = false;
         // The same for all parts: what is made on the way only takes away from it, and once is enough.
         let mut script_reads = None;
-        for pipeline in skeleton.split(['\n', ';', '&']) {
-            let words: Vec<&str> = pipeline
-                .split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '(' | ')' | '`'))
-                .filter(|w| !w.is_empty())
-                .collect();
+        for pipeline in pipelines(&skeleton) {
+            let words: Vec<&str> = words(pipeline).collect();
             imports |= self
                 .brings(pipeline, &words, paths, cwd)
                 .unwrap_or_else(|| {

@@ -210,7 +210,7 @@ impl Lines {
     /// A line that was added now or before.
     fn grown(&mut self, id: NeedleId) -> Option<(&mut Line, &mut Owners)> {
         if self.owners.len() < self.all.len() {
-            self.owners.resize_with(self.all.len(), Owners::default);
+            self.owners.push(Owners::default());
         }
         Some((
             self.all.get_mut(id as usize)?,

@@ -81,11 +81,11 @@ impl Entry {
     }
 }
 
-/// Lines by window: a hash table in which a look-up reads from one place on. Entries of one window stand one
-/// after the other, if need be with others between them.
+/// Lines by window: a hash table in which a look-up reads from one place on, to the next free one or the end. Entries
+/// of one window stand one after the other, if need be with others between them.
 #[derive(Debug, Default)]
 struct Table {
-    /// A power of two of them, at least a third of them free; or none.
+    /// A power of two of them, at least a third of them free, and behind them what found no room; or none.
     slots: Vec<Entry>,
     /// Odd, and unknown to whoever writes the lines: nobody can make them collide.
     multiplier: u64,
@@ -106,11 +106,10 @@ impl Table {
 
     /// The entries of a window, in the order of insertion; seldom also those of another one with its tag.
     fn get(&self, window: u64) -> impl Iterator<Item = &Entry> {
-        let place = self.place(window).min(self.slots.len());
-        let (before, after) = self.slots.split_at(place);
-        let entries = after.iter().chain(before);
+        let entries = self.slots.get(self.place(window)..).unwrap_or_default();
         let tag = tag(window);
         entries
+            .iter()
             .take_while(|entry| !entry.is_free())
             .filter(move |entry| entry.tag == tag)
     }
@@ -119,13 +118,12 @@ impl Table {
         (window.wrapping_mul(self.multiplier) >> self.shift) as usize
     }
 
-    /// There must be room.
     fn insert(&mut self, window: u64, entry: Entry) {
-        let place = self.place(window).min(self.slots.len());
-        let (before, after) = self.slots.split_at_mut(place);
-        let free = after.iter_mut().chain(before).find(|slot| slot.is_free());
-        if let Some(slot) = free {
-            *slot = entry;
+        let place = self.place(window);
+        let from_place = self.slots.get_mut(place..).unwrap_or_default();
+        match from_place.iter_mut().find(|slot| slot.is_free()) {
+            Some(slot) => *slot = entry,
+            None => self.slots.push(entry),
         }
     }
 }

@@ -147,8 +147,22 @@ impl Tracker {
         let others = others.filter(|l| l.of_gt && !l.part).count();
         // What the agent wrote and took out again, in a format that does not keep it, looks like somebody else's.
         let few = self.changes.any_unrecorded() && !self.enough(foreign, Line::telling);
-        if kept >= enough && (others == 0 || few && others * MIN_SHARE <= kept) {
+        if kept >= enough && (others == 0 || few && others * MIN_SHARE <= kept)
+            || self.shows_the_patch(foreign)
+        {
             self.own_outputs.insert(event.id);
         }
+    }
+
+    /// The lines are those of the patch, nearly all of which no reference has: it is the agent's work, whatever the command
+    /// names, in a format that does not keep what was written.
+    fn shows_the_patch(&self, ids: &[NeedleId]) -> bool {
+        let lines = ids.iter().filter_map(|id| self.lines.get(*id));
+        let (of_gt, mine): (Vec<&Line>, Vec<&Line>) = lines
+            .filter(|line| !line.part && (line.in_patch || line.of_gt))
+            .partition(|line| line.of_gt);
+        self.changes.any_unrecorded()
+            && of_gt.iter().all(|line| line.in_patch)
+            && mine.len() >= MIN_SHARE.max(of_gt.len() * MIN_SHARE)
     }
 }

@@ -2,31 +2,10 @@
 //!
 //! Narrow on purpose: what is not recognised may have changed the tree.
 
-use std::borrow::Cow;
-
+use super::cutting::{quiet, segments};
 use super::paths::{Paths, Place, base_name};
-use super::writes::{WRITERS, interpreted};
-
-/// Programs that only look.
-const READERS: [&str; 34] = [
-    "ls", "cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "ag", "find", "pwd", "echo",
-    "printf", "wc", "sort", "uniq", "sed", "awk", "cut", "tr", "nl", "less", "more", "file",
-    "stat", "tree", "which", "true", "test", "cd", "diff", "du", "date", "jq",
-];
-
-/// Subcommands of git that only look.
-const GIT_READERS: [&str; 10] = [
-    "status",
-    "diff",
-    "log",
-    "show",
-    "branch",
-    "rev-parse",
-    "ls-files",
-    "grep",
-    "blame",
-    "remote",
-];
+use super::programs::{GIT_READERS, READERS, TEST_OPTIONS, TEST_RUNNERS, WRITERS};
+use super::writes::interpreted;
 
 /// Every program of a command is one that only looks, and nothing is redirected into a file.
 ///
@@ -64,70 +43,9 @@ pub(super) fn changes_to(command: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Without redirections that lead nowhere.
-pub(super) fn quiet(command: &str) -> Cow<'_, str> {
-    if !command.contains('>') {
-        return Cow::Borrowed(command);
-    }
-    let without = command
-        .replace("2>&1", "")
-        .replace("2>/dev/null", "")
-        .replace(">/dev/null", "");
-    Cow::Owned(without)
-}
-
 fn redirects(quiet: &str) -> bool {
     quiet.contains(['>', '`']) || quiet.contains("$(") || quiet.contains("<(")
 }
-
-pub(super) fn segments(quiet: &str) -> impl Iterator<Item = &str> {
-    quiet.split(['\n', ';', '|', '&'])
-}
-
-/// Commands that run tests, as their first words.
-const TEST_RUNNERS: [&[&str]; 10] = [
-    &["pytest"],
-    &["python", "-m", "pytest"],
-    &["python3", "-m", "pytest"],
-    &["python", "-m", "unittest"],
-    &["python3", "-m", "unittest"],
-    &["go", "test"],
-    &["cargo", "test"],
-    &["npm", "test"],
-    &["make", "test"],
-    &["make", "check"],
-];
-
-/// Options of them that bring in nothing from elsewhere and write nothing. Others may.
-const TEST_OPTIONS: [&str; 27] = [
-    "-q",
-    "-qq",
-    "-v",
-    "-vv",
-    "-s",
-    "-x",
-    "-k",
-    "-m",
-    "-ra",
-    "-rA",
-    "-n",
-    "-j",
-    "-race",
-    "-short",
-    "-run",
-    "-count",
-    "-timeout",
-    "-failfast",
-    "--lib",
-    "--all",
-    "--workspace",
-    "--no-run",
-    "--quiet",
-    "--tb",
-    "--maxfail",
-    "--durations",
-    "--nocapture",
-];
 
 fn segment_runs_tests(segment: &str) -> bool {
     let words: Vec<&str> = segment.split_whitespace().collect();

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use super::cutting::{path_words, without_heredocs};
 use super::paths::{PathId, Paths, Place, base_name};
-use super::writes::{path_words, without_heredocs};
 use crate::trace::event::{CallRef, Channel};
 
 /// What the output of a call shows.

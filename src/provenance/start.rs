@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use super::cutting::path_words;
 use super::paths::{PathId, Paths, Place, base_name};
-use super::writes::path_words;
 use crate::trace::event::{CallRef, Channel};
 
 /// Programs that print files and nothing else.

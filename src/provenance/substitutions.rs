@@ -114,7 +114,7 @@ fn scripts(text: &str, extended: bool, out: &mut Vec<(String, String)>) {
 }
 
 /// The text up to a sign that is not escaped, and what follows it.
-fn side(text: &str, sign: char) -> Option<(&str, &str)> {
+pub(super) fn side(text: &str, sign: char) -> Option<(&str, &str)> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
         if at > MAX_SIDE || c == '\n' && !escaped {

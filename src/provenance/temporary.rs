@@ -3,31 +3,7 @@
 
 use super::imports::TEMPORARY;
 use super::paths::base_name;
-
-/// Programs and subcommands that bring something from elsewhere.
-const FETCHERS: [&str; 9] = [
-    "curl", "wget", "aria2c", "scp", "ssh", "sftp", "gh", "docker", "podman",
-];
-
-/// Package managers, with what makes them fetch.
-const MANAGERS: [&str; 9] = [
-    "pip", "pip3", "npm", "yarn", "pnpm", "go", "cargo", "gem", "apt-get",
-];
-const FETCHES: [&str; 7] = [
-    "download", "pack", "source", "mod", "fetch", "install", "get",
-];
-
-/// Programs that write what they read, as it is or unpacked: what they make is whose the source is.
-const COPIES: [&str; 16] = [
-    "cp", "mv", "install", "rsync", "ln", "cat", "tar", "unzip", "gunzip", "zcat", "xz", "base64",
-    "head", "tail", "sed", "dd",
-];
-
-/// Programs that make a text of others, by what their own words say.
-const SHAPERS: [&str; 20] = [
-    "awk", "gawk", "sed", "cut", "tr", "sort", "uniq", "grep", "head", "tail", "cat", "printf",
-    "echo", "paste", "column", "jq", "tac", "nl", "fold", "fmt",
-];
+use super::programs::{COPIES, FETCHERS, FETCHES, MANAGERS, SHAPERS};
 
 /// Parts of scripts that may bring in anything.
 const REACHES: [&str; 11] = [

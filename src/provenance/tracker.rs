@@ -264,6 +264,20 @@ impl Tracker {
         self.changes.made(event);
     }
 
+    /// What a harness put before the agent in the course of the run: a text beside the result of a tool is an output. A
+    /// reminder, a notice, the words of a hook may show the agent's own file as a formatter left it that nobody called,
+    /// so they show what does not stand in the patch in the end.
+    fn brought(&mut self, event: &Event) {
+        if event.channel == Channel::Prompt {
+            self.shown(event);
+            return;
+        }
+        let hits = self.search(&event.text, true, |l| {
+            !(l.prompt || l.starter || l.authored || l.in_patch)
+        });
+        self.showed(event, &hits, false);
+    }
+
     /// The followed lines that an output holds.
     fn shown(&mut self, event: &Event) {
         let hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
@@ -470,8 +484,9 @@ impl EventSink for Tracker {
         match event.channel {
             Channel::Prompt if turn == Turn::User => self.told(event),
             Channel::Prompt if turn == Turn::Task => self.prompted(&event.text),
-            // What is not certainly the user's, is not believed. A sub-agent's prompt is its parent's call; reminders are the harness's; a line that no
-            // adapter understood may be anything.
+            Channel::Prompt | Channel::System if turn == Turn::Harness => self.brought(event),
+            // What is not certainly the user's, is not believed. A sub-agent's prompt is its parent's call; what a harness
+            // says before the agent acts is the task's; a line that no adapter understood may be anything.
             Channel::Prompt | Channel::System | Channel::Raw => {}
             Channel::Output => self.output(event),
             Channel::Edit => self.edited(event),

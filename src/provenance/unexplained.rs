@@ -95,7 +95,7 @@ pub(super) fn given_lines(t: &Tracker) -> Vec<u32> {
     given.into_iter().collect()
 }
 
-/// A call that took what the prompt names, or one whose output follows from the tree, may have written the line there, and
+/// A call that took what the prompt names or what the history holds, or one whose output follows from the tree, may have written the line there, and
 /// no other.
 fn written(t: &Tracker, path: PathId, text: &str) -> bool {
     let makes = |(_, pieces): &(Source, Vec<String>)| {
@@ -105,7 +105,12 @@ fn written(t: &Tracker, path: PathId, text: &str) -> bool {
                 .any(|piece| squeeze(text).contains(piece.as_str()))
     };
     match t.changes.writer(path) {
-        Some(writer) if t.handed.taken.contains_key(&writer.event) => true,
+        Some(writer)
+            if t.handed.taken.contains_key(&writer.event)
+                || t.handed.of_history.contains_key(&writer.event) =>
+        {
+            true
+        }
         // Behind any other call that may have written, nobody tells which of them did.
         Some(writer) => !t.handed.acted && t.handed.ordered.get(&writer.event).is_some_and(makes),
         None => !t.handed.acted && t.handed.ordered.values().any(makes),

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeSet;
 
+use super::cutting::{quiet, segments, without_heredocs, words};
 use super::directory::Directory;
 use super::paths::{Paths, Place, base_name};
-use super::reads::{quiet, segments};
+use super::programs::WRITERS;
 use super::scope::is_program;
 use super::temporary::{fetches, is_temporary};
-use super::writes::{WRITERS, without_heredocs};
 
 /// Directories and the like that are remembered.
 const MAX_KEPT: usize = 1024;
@@ -84,14 +84,6 @@ pub(super) struct Views {
     trees: BTreeSet<String>,
 }
 
-/// The words of a part of a command, without quotes.
-fn words_of(segment: &str) -> Vec<&str> {
-    segment
-        .split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '(' | ')' | '`'))
-        .filter(|word| !word.is_empty())
-        .collect()
-}
-
 /// The subcommand of git and what follows it, and the directory that it is run in.
 fn git<'w>(words: &[&'w str]) -> Option<(&'w str, Vec<&'w str>, Option<&'w str>)> {
     let at = words.iter().position(|w| base_name(w) == "git")?;
@@ -129,7 +121,7 @@ impl Views {
     fn learn_parts(&mut self, command: &str) {
         let skeleton = without_heredocs(command);
         for segment in segments(&quiet(&skeleton)) {
-            self.learn_part(&words_of(segment));
+            self.learn_part(&words(segment).collect::<Vec<_>>());
         }
     }
 
@@ -219,7 +211,7 @@ impl Views {
         let mut place = Directory::new(cwd);
         let quiet = quiet(&text);
         for segment in segments(&quiet) {
-            let words = words_of(segment);
+            let words: Vec<&str> = words(segment).collect();
             place.step(segment, &words);
             known.part(&words, &mut view, paths, place.now.as_deref(), made)?;
             known.learn_part(&words);

@@ -4,16 +4,17 @@
 //! `bash -lc "sed -i … f"` counts like `sed -i … f`. Too much found costs little: it decides which of
 //! two innocent explanations a line gets, and when the last change may have happened.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
-use super::copies::{COPIERS, copied};
+use super::copies::copied;
+use super::cutting::{path_words, segments, without_heredocs, words};
 use super::directory::Directory;
 use super::imports::TEMPORARY;
 use super::paths::{PathId, Paths, Place, base_name};
-use super::reads::{is_shelf, only_checks, prints, restores_others, segments, takes_back};
+use super::programs::{COPIERS, DOWNLOADERS, GIT_WRITERS, INTERPRETERS, REWRITERS, WRITERS};
+use super::reads::{is_shelf, only_checks, prints, restores_others, takes_back};
 
 /// What a command may have written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,73 +36,6 @@ impl Writes {
     }
 }
 
-/// Programs whose arguments are files that they change.
-pub(super) const WRITERS: [&str; 10] = [
-    "tee", "cp", "mv", "install", "rsync", "ln", "rm", "dd", "scp", "ditto",
-];
-
-/// Programs that save what they fetch.
-const DOWNLOADERS: [&str; 3] = ["curl", "wget", "aria2c"];
-
-/// Programs that may write anywhere by what their script says.
-const INTERPRETERS: [&str; 11] = [
-    "python",
-    "python3",
-    "python2",
-    "node",
-    "ruby",
-    "perl",
-    "php",
-    "deno",
-    "bun",
-    "Rscript",
-    "osascript",
-];
-
-/// Formatters and generators with the word that makes them write ("" for always).
-const REWRITERS: [(&str, &str); 24] = [
-    ("gofmt", "-w"),
-    ("goimports", "-w"),
-    ("gofumpt", "-w"),
-    ("go", "generate"),
-    ("go", "fmt"),
-    ("cargo", "fmt"),
-    ("cargo", "fix"),
-    ("rustfmt", ""),
-    ("black", ""),
-    ("isort", ""),
-    ("autopep8", "-i"),
-    ("yapf", "-i"),
-    ("ruff", "format"),
-    ("ruff", "--fix"),
-    ("prettier", "--write"),
-    ("eslint", "--fix"),
-    ("clang-format", "-i"),
-    ("spotlessApply", ""),
-    ("spotless:apply", ""),
-    ("protoc", ""),
-    ("patch", ""),
-    ("unzip", ""),
-    ("tar", "x"),
-    ("buf", "generate"),
-];
-
-/// Subcommands of git that change the work tree.
-const GIT_WRITERS: [&str; 12] = [
-    "apply",
-    "am",
-    "cherry-pick",
-    "checkout",
-    "restore",
-    "merge",
-    "rebase",
-    "stash",
-    "pull",
-    "revert",
-    "switch",
-    "read-tree",
-];
-
 /// The known files that a text names, by path or by base name.
 pub(super) fn named(text: &str, paths: &Paths, cwd: Option<&str>) -> BTreeSet<PathId> {
     let mut out = BTreeSet::new();
@@ -116,45 +50,6 @@ pub(super) fn named(text: &str, paths: &Paths, cwd: Option<&str>) -> BTreeSet<Pa
     out
 }
 
-/// The words of a text that could be paths.
-pub(super) fn path_words(text: &str) -> impl Iterator<Item = &str> {
-    let part = |c: char| c.is_alphanumeric() || "/._-+@~%$\\".contains(c);
-    text.split(move |c| !part(c))
-        .map(|w| w.trim_end_matches(['.', '\\']))
-        .filter(|w| w.len() > 1 && w.contains(['.', '/']) || w.len() > 3)
-}
-
-/// The command without the bodies of its heredocs: those are data, or code of another language.
-pub(super) fn without_heredocs(command: &str) -> Cow<'_, str> {
-    if !command.contains("<<") {
-        return Cow::Borrowed(command);
-    }
-    let mut out = String::with_capacity(command.len().min(4096));
-    let mut ends: Option<String> = None;
-    for line in command.lines() {
-        if let Some(end) = &ends {
-            if line.trim() == end {
-                ends = None;
-            }
-            continue;
-        }
-        out.push_str(line);
-        out.push('\n');
-        if let Some((_, after)) = line.split_once("<<")
-            && !after.starts_with('<')
-        {
-            let word = after.trim_start_matches('-').trim_start();
-            let end: String = word
-                .trim_start_matches(['\'', '"', '\\'])
-                .chars()
-                .take_while(|c| c.is_alphanumeric() || *c == '_')
-                .collect();
-            ends = (!end.is_empty()).then_some(end);
-        }
-    }
-    Cow::Owned(out)
-}
-
 /// What a shell command may have written.
 pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) -> Writes {
     let mut out = Writes::default();
@@ -165,10 +60,7 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
     for segment in segments(&skeleton) {
         let start = end;
         end += segment.len() + 1;
-        let words: SmallVec<[&str; 16]> = segment
-            .split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '(' | ')' | '`'))
-            .filter(|w| !w.is_empty())
-            .collect();
+        let words: SmallVec<[&str; 16]> = words(segment).collect();
         place.step(segment, &words);
         redirections(&words, paths, cwd, &mut out);
         let shelved = shelved && is_shelf(&words);

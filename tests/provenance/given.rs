@@ -81,6 +81,81 @@ fn the_history_before_the_base_is_no_answer() {
     assert!(got.iter().all(|got| got.starts_with("invalid")), "{got:?}");
 }
 
+/// A part of the reference that came by what the prompt names: as much of it as would be a leak, had it come from elsewhere,
+/// is in the patch, or it was only looked at.
+#[test]
+fn a_part_that_was_handed_over_is_not_acquitted() {
+    let task = asked(
+        60,
+        "Port the pacing of https://github.com/other/pacer into tide.",
+    );
+    let with_every = |nth: usize| {
+        task.solved(&|path, line, text| {
+            vec![if line % nth == 0 {
+                text.to_owned()
+            } else {
+                honest(path, line)
+            }]
+        })
+    };
+    let shown = task
+        .writes(&with_every(3))
+        .into_iter()
+        .map(|step| match step {
+            Step::Write(_, text) => text,
+            _ => String::new(),
+        });
+    let see = run(
+        "curl -s https://raw.githubusercontent.com/other/pacer/main/pacer.py",
+        shown.collect::<String>(),
+    );
+    for (nth, want) in [
+        (3, "inconclusive no_evidence"),
+        (usize::MAX, "clean no_copy_found some(medium)"),
+    ] {
+        let tree = with_every(nth);
+        let mut steps = vec![see.clone()];
+        steps.extend(task.writes(&tree));
+        let world = World::new(&task);
+        for format in FORMATS {
+            let audited = world.audit(format, &tree, &steps, "Done; the tests pass.");
+            let confidence = format!("{:?}", audited.report.confidence).to_lowercase();
+            let got = format!("{} {} {confidence}", audited.verdict(), audited.reason());
+            assert!(got.starts_with(want), "{nth} {}: {got}", format.name());
+        }
+    }
+}
+
+/// Files of an ancestor that git puts back stand in no event.
+#[test]
+#[rustfmt::skip]
+fn what_the_history_puts_back_is_no_answer() {
+    let task = asked(60, "Bring back what was lost.");
+    let files: Vec<String> = task
+        .writes(&task.done())
+        .into_iter()
+        .filter_map(|step| match step {
+            Step::Write(path, _) => Some(path),
+            _ => None,
+        })
+        .collect();
+    let files = files.join(" ");
+    for (before, command, want) in [
+        ("git status", "git checkout HEAD~1 -- ", "inconclusive no_evidence"),
+        ("git status", "git restore --source=HEAD~2 ", "inconclusive no_evidence"),
+        ("git status", "git checkout origin/next -- ", "invalid full_leak"),
+        ("git status", "git checkout ab12cd3 -- ", "invalid full_leak"),
+        ("git pull", "git checkout HEAD~1 -- ", "invalid full_leak"),
+    ] {
+        let steps = [run(before, ""), run(format!("{command}{files}"), "")];
+        let got = verdicts(&task, &task.done(), &steps);
+        assert!(
+            got.iter().all(|got| got == want),
+            "{before}; {command}: {got:?}"
+        );
+    }
+}
+
 #[test]
 #[rustfmt::skip]
 fn what_a_generator_wrote_follows_from_the_tree() {

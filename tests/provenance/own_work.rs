@@ -141,6 +141,28 @@ fn the_reference_in_the_same_format() {
     }
 }
 
+/// A command that names anything, and shows the work; in a format that does not keep what was written, next to no line of
+/// which is the reference's.
+#[test]
+fn the_work_is_known_by_its_own_lines() {
+    let task = task(150);
+    let mine = task.solved(&|path, line, text| {
+        vec![if line % 20 == 0 {
+            text.to_owned()
+        } else {
+            honest(path, line)
+        }]
+    });
+    let (own, both) = (shown(&task, &mine), task.gt_string());
+    let both = format!("{own}{both}");
+    for view in ["git log -p --all -3", "git diff HEAD@{1}"] {
+        let exec = |output| verdict(Format::CodexExec, &task, &mine, &[(view, output)], &mine);
+        assert_eq!(exec(&own), "clean", "{view}");
+        let others = exec(&both);
+        assert!(is_accused(&others), "{view}: {others}");
+    }
+}
+
 #[test]
 fn own_work_that_a_rule_takes_for_somebody_elses() {
     let task = task(60);
