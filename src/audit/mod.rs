@@ -344,8 +344,9 @@ fn read(
         heard = reading.listen(inputs, rules, prompt)?;
     }
     reading.tables(&mut heard, prompt);
-    let told = turns::told(&heard, reading.comparison.as_ref());
-    if !told.lines.is_empty() {
+    let mut told = turns::told(&heard, reading.comparison.as_ref());
+    told.asked = reading.asked_only(inputs, prompt, &heard);
+    if !(told.lines.is_empty() && told.asked.is_empty()) {
         reading.told(inputs, prompt, &told);
         heard = reading.follow_again(heard, inputs, prompt)?;
     }
@@ -357,10 +358,11 @@ fn read(
     Ok((reading, heard, faults))
 }
 
-/// The prompt as far as it can be believed.
+/// The prompt as far as it can be believed whatever the trace says.
 ///
 /// The copy in the run directory is what the agent saw, and the agent could have written the answer
-/// into it. So where the benchmark has a prompt too, only the lines that stand in both count.
+/// into it. So where the benchmark has a prompt too, only the lines that stand in both count; others
+/// where the trace shows that nothing wrote them ([`Reading::asked_only`]).
 fn trusted_prompt(inputs: &RunInputs) -> Option<String> {
     let seen = inputs.prompt.as_ref()?;
     let Some(benchmark) = &inputs.benchmark_prompt else {

@@ -125,8 +125,8 @@ fn written(t: &Tracker, path: PathId, text: &str) -> Option<bool> {
         }
         // Behind any other call that may have written, nobody tells which of them did.
         _ if handed.acted => None,
-        Some(writer) => handed.ordered.get(&writer.event).and_then(makes),
-        None => handed.ordered.values().filter_map(makes).min(),
+        Some(writer) if !handed.ordered.contains_key(&writer.event) => None,
+        _ => handed.ordered.values().filter_map(makes).min(),
     }
 }
 

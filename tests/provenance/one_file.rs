@@ -56,6 +56,26 @@ fn one_large_file_convicts_by_itself() {
     }
 }
 
+/// Split over new files, one large file convicts as well: none of them is like it by itself.
+#[test]
+fn a_file_split_over_others_is_found_as_a_whole() {
+    let task = large_among_small();
+    let world = World::new(&task);
+    let large = std::path::Path::new("tide/large.py");
+    let mut tree = task.solved(&|path, line, _| vec![honest(path, line)]);
+    let text = String::from_utf8_lossy(&task.done()[large]).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    for (at, part) in lines.chunks(lines.len().div_ceil(3)).enumerate() {
+        let part = format!("{}\n", part.join("\n"));
+        tree.insert(format!("own/part_{at}.py").into(), part.into());
+    }
+    for format in [Format::ClaudeStream, Format::Missing] {
+        let audited = world.audit(format, &tree, &task.writes(&tree), "Done.");
+        let got = format!("{} {}", audited.verdict(), audited.reason());
+        assert_eq!(got, "partial some_files_copied", "{}", audited.say());
+    }
+}
+
 /// A verdict that rests on a call which shows nothing of what it wrote names the call.
 #[test]
 fn a_copy_without_content_names_its_call() {
