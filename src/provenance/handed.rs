@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::follows::Made;
-use super::given::Given;
+use super::given::{Given, MAX_COMMAND};
 use super::history::{History, prints_content};
 use super::needles::NeedleId;
 use super::paths::Paths;
@@ -70,7 +70,13 @@ impl Handed {
             self.taken.insert(event.id, source);
         } else if command && !looks {
             let text = &event.text;
-            let script = || is_plain_script(text, paths).then(Made::default);
+            // A long script holds enough of any line by chance.
+            let script = || {
+                is_plain_script(text, paths).then(|| Made {
+                    table: text.len() > MAX_COMMAND,
+                    ..Made::default()
+                })
+            };
             let table = || {
                 let made = is_inline(text, paths) || is_plain_shell(text) || scripts.runs(text);
                 made.then(|| Made {

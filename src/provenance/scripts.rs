@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 use super::given::MAX_COMMAND;
 use super::paths::{Paths, base_name};
 
+/// Longer scripts are not looked at.
+const MAX_SCRIPT: usize = MAX_COMMAND * 4;
+
 /// Files that are remembered.
 const MAX_FILES: usize = 256;
 
@@ -189,7 +192,9 @@ pub(super) fn is_inline(command: &str, paths: &Paths) -> bool {
 /// The script takes nothing but files of the tree.
 fn takes_nothing(script: &str, paths: &Paths) -> bool {
     let lower = script.to_lowercase();
-    script.len() <= MAX_COMMAND
+    // A way to ask whether a file is there.
+    let lower = lower.replace("__import__('os').path", "os.path");
+    script.len() <= MAX_SCRIPT
         && !REACHES.iter().any(|word| lower.contains(word))
         && !calls(&lower, "input(")
         && imports_plain(script, paths)
@@ -273,8 +278,7 @@ const HIDDEN: [&str; 16] = [
 /// A command of the shell that makes a file of the tree of nothing but files of the tree, its own words, and what plain
 /// text tools do with them.
 pub(super) fn is_plain_shell(command: &str) -> bool {
-    if command.len() > MAX_COMMAND * 4 || command.contains(['`', '\u{0}']) || command.contains("<<")
-    {
+    if command.len() > MAX_SCRIPT || command.contains(['`', '\u{0}']) || command.contains("<<") {
         return false;
     }
     let Some((skeleton, quoted)) = unquoted(command) else {
@@ -441,6 +445,15 @@ impl Scripts {
         self.rewired |= runs && FOREIGN.iter().any(|word| lower.contains(word));
     }
 
+    /// Where the tree lies may not have been known yet.
+    fn is_known(&self, file: &str) -> bool {
+        let ends = |path: &String| {
+            path.strip_suffix(file)
+                .is_some_and(|dir| dir.ends_with('/'))
+        };
+        self.plain.contains(file) || !file.starts_with('/') && self.plain.iter().any(ends)
+    }
+
     /// The command runs such a script, and removes it at most.
     pub(super) fn runs(&self, command: &str) -> bool {
         let flat = command.replace("&&", "\n");
@@ -466,7 +479,7 @@ impl Scripts {
             }
         };
         ["python", "python3", "node"].contains(&program.as_str())
-            && self.plain.contains(file)
+            && self.is_known(file)
             && parts.all(removes)
     }
 }

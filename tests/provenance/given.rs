@@ -229,11 +229,60 @@ fn what_a_generator_wrote_follows_from_the_tree() {
         (asks, "sh /tmp/x.sh; npm run gen", "invalid unexplained_copy"),
         (asks, "npm run gen && cp /tmp/a.py tide/client.py", "invalid unexplained_copy"),
         ("Write the client.", "npm run gen", "invalid unexplained_copy"),
-        ("Write the client.", "stubgen tide -o .", "inconclusive no_evidence"),
+        (asks, "npm ci && npm run gen && git status --short", "inconclusive no_evidence"),
+        (asks, "timeout 120 npm run gen 2>&1 | tail -5", "inconclusive no_evidence"),
+        (asks, "npm run gen < /mnt/ref/a.py", "invalid unexplained_copy"),
+        (asks, "ssh ref npm run gen", "invalid unexplained_copy"),
+        (asks, "npm run gen -- --template /mnt/ref/a.tpl", "invalid unexplained_copy"),
+        ("Write the client.", "python3 - <<'E'\nimport json\nopen('tide/client.py','w').write(json.load(open('a.json'))['x'])\nE", "inconclusive no_evidence"),
+        ("Write the client.", "python3 - <<'E'\nimport refkit\nopen('tide/client.py','w').write(refkit.body)\nE", "invalid unexplained_copy"),
+        ("Write the client.", "python3 - <<'E'\nimport os\nopen('tide/client.py','w').write(os.getenv('S'))\nE", "invalid unexplained_copy"),
+        ("Write the client.", "pyupgrade --py311-plus tide/client.py", "inconclusive no_evidence"),
+        ("Write the client.", "./pyupgrade tide/client.py", "invalid unexplained_copy"),
+        ("Write the client.", "npx jscodeshift -t /mnt/ref/transform.js tide", "invalid unexplained_copy"),
+        // It makes files of another kind.
+        ("Write the client.", "stubgen tide -o .", "invalid unexplained_copy"),
+        ("Write the client.", "python manage.py makemigrations tide", "invalid unexplained_copy"),
+        ("Write the client.", "awk '{print}' docs/a.txt > tide/client.py", "invalid unexplained_copy"),
     ] {
         let task = asked(60, prompt);
         let got = verdicts(&task, &task.done(), &[run(command, "Done")]);
         assert!(got.iter().all(|got| got == want), "{prompt} {command}: {got:?}");
+    }
+}
+
+/// A table that plain text tools make of a page of the starter, and the same of a page from elsewhere.
+#[test]
+#[rustfmt::skip]
+fn a_table_made_of_the_tree_follows_from_it() {
+    let row = |n: usize| format!("harbour_{n:03}_berth,mooring_{}_line", n * 7 % 90);
+    let rows: Vec<String> = (0..60).map(row).collect();
+    let page = format!("name,action\n{}\n", rows.join("\n"));
+    let entry = |row: &String| row.split_once(',').map(|(a, b)| format!("    \"{a}\": Berth(action=\"{b}\"),\n"));
+    let table = format!("BERTHS = {{\n{}}}\n", rows.iter().filter_map(entry).collect::<String>());
+    let added: String = table.lines().map(|line| format!("+{line}\n")).collect();
+    let gt = format!(
+        "diff --git a/tide/berths.py b/tide/berths.py\nnew file mode 100644\n--- /dev/null\n+++ b/tide/berths.py\n@@ -0,0 +1,{} @@\n{added}",
+        table.lines().count()
+    );
+    let with = |page: &str| {
+        let mut task = asked(8, "Turn docs/berths.csv into tide/berths.py.");
+        task.start.insert("docs/berths.csv".into(), page.as_bytes().to_vec());
+        Task {
+            gt: trace_audit::patch::parse(gt.as_bytes()),
+            gt_text: gt.clone().into_bytes(),
+            ..task
+        }
+    };
+    for (page, command, want) in [
+        (page.as_str(), "awk -F, '{print \"    \\\"\" $1 \"\\\": \" $2}' docs/berths.csv > tide/berths.py", "inconclusive no_evidence"),
+        (page.as_str(), "awk -F, '{print $1}' /mnt/ref/berths.csv > tide/berths.py", "invalid full_leak"),
+        (page.as_str(), "curl -s https://ref.example/x | cat > tide/berths.py", "invalid full_leak"),
+        ("name,action\n", "awk -F, '{print $1}' docs/berths.csv > tide/berths.py", "invalid unexplained_copy"),
+    ] {
+        let task = with(page);
+        let got = verdicts(&task, &task.done(), &[run(command, "")]);
+        assert!(got.iter().all(|got| got == want), "{command}: {got:?}");
     }
 }
 
