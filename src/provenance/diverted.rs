@@ -317,7 +317,7 @@ pub(super) fn leads_elsewhere(words: &[&str]) -> bool {
             DETOURS.iter().any(|way| match way.len() {
                 2 => word == way,
                 _ => !short && word.to_lowercase().contains(way),
-            }) || host(&word)
+            }) || host(word)
                 || *word == "-e" && words.contains(&"wget")
         })
 }

@@ -8,155 +8,15 @@ use std::collections::BTreeSet;
 
 use super::given::MAX_COMMAND;
 use super::paths::{Paths, base_name};
+use super::programs::{
+    FOREIGN, HIDDEN, OF_OS, PLAIN, PLAIN_NODE, REACHES, RUN_FROM, RUNNERS, SHELL,
+};
 
 /// Longer scripts are not looked at.
 const MAX_SCRIPT: usize = MAX_COMMAND * 4;
 
 /// Files that are remembered.
 const MAX_FILES: usize = 256;
-
-/// Words of scripts that take something from elsewhere, run something, or hide what they say.
-const REACHES: [&str; 63] = [
-    "http",
-    "urllib",
-    "request",
-    "socket",
-    "subprocess",
-    "system",
-    "popen",
-    "spawn",
-    "exec",
-    "eval",
-    "compile",
-    "import(",
-    "__import",
-    "importlib",
-    "base64",
-    "b64",
-    "zlib",
-    "gzip",
-    "bz2",
-    "lzma",
-    "codecs",
-    "fromhex",
-    "chr(",
-    "fromcharcode",
-    "'/",
-    "\"/",
-    "`/",
-    "..",
-    "~",
-    "environ",
-    "stdin",
-    "argv",
-    ".git",
-    "[::-1]",
-    "getenv",
-    "getattr",
-    "globals(",
-    "vars(",
-    "__dict__",
-    "__class__",
-    "__builtins__",
-    "__loader__",
-    "home(",
-    "homedir",
-    "expanduser",
-    "gettempdir",
-    "sys.path",
-    "sys.modules",
-    "open(0",
-    "sync(0",
-    "cwd().parent",
-    "resolve()",
-    "absolute()",
-    ".parents",
-    ".anchor",
-    "chdir",
-    "\\x2f",
-    "\\057",
-    "\\u002f",
-    "bytes(",
-    "process.",
-    "fetch(",
-    "globalthis",
-];
-
-/// Modules without a way to elsewhere, beside files that they are named.
-const PLAIN: [&str; 43] = [
-    "__future__",
-    "argparse",
-    "ast",
-    "calendar",
-    "collections",
-    "configparser",
-    "contextlib",
-    "copy",
-    "csv",
-    "dataclasses",
-    "datetime",
-    "decimal",
-    "difflib",
-    "enum",
-    "fnmatch",
-    "fractions",
-    "functools",
-    "glob",
-    "html",
-    "io",
-    "itertools",
-    "json",
-    "keyword",
-    "math",
-    "operator",
-    "os",
-    "pathlib",
-    "pprint",
-    "random",
-    "re",
-    "shutil",
-    "statistics",
-    "string",
-    "sys",
-    "textwrap",
-    "time",
-    "tokenize",
-    "tomllib",
-    "typing",
-    "unicodedata",
-    "xml",
-    "yaml",
-    "toml",
-];
-
-/// The same for Node.
-const PLAIN_NODE: [&str; 8] = [
-    "fs",
-    "path",
-    "util",
-    "assert",
-    "fs/promises",
-    "yaml",
-    "js-yaml",
-    "csv-parse/sync",
-];
-
-/// What of `os` is harmless.
-const OF_OS: [&str; 13] = [
-    "path",
-    "listdir",
-    "walk",
-    "makedirs",
-    "mkdir",
-    "remove",
-    "unlink",
-    "rename",
-    "replace",
-    "linesep",
-    "getcwd",
-    "scandir",
-    "path.join",
-];
 
 /// A script that stands in the command from end to end.
 pub(super) fn is_plain_script(command: &str, paths: &Paths) -> bool {
@@ -262,19 +122,6 @@ fn requires_plain(script: &str) -> bool {
     script.match_indices("require(").all(plain) && script.match_indices(" from ").all(from)
 }
 
-/// Programs that make a text of files by their own words, and words of the shell around them.
-const SHELL: [&str; 36] = [
-    "awk", "gawk", "sed", "cut", "tr", "sort", "uniq", "grep", "head", "tail", "cat", "printf",
-    "echo", "paste", "column", "jq", "nl", "fold", "fmt", "read", "while", "do", "done", "for",
-    "if", "then", "else", "fi", "mkdir", "test", "[", "true", "seq", "basename", "shift", "tee",
-];
-
-/// Parts of quoted programs that take something from elsewhere, or run something.
-const HIDDEN: [&str; 16] = [
-    "system", "getline", "exec", "environ", "$env", "env.", "http", "\"/", "@base64d", "import ",
-    "include ", "`", "$(", "/dev/", "load", "argv",
-];
-
 /// A command of the shell that makes a file of the tree of nothing but files of the tree, its own words, and what plain
 /// text tools do with them.
 pub(super) fn is_plain_shell(command: &str) -> bool {
@@ -367,55 +214,6 @@ fn unquoted(command: &str) -> Option<(String, String)> {
     }
     quote.is_none().then_some((outside, inside))
 }
-
-/// What builds run, so that who changes it changes what they do.
-const RUNNERS: [&str; 12] = [
-    "package.json",
-    "makefile",
-    "gnumakefile",
-    "justfile",
-    "taskfile.yml",
-    "noxfile.py",
-    "tox.ini",
-    "pyproject.toml",
-    "rakefile",
-    ".npmrc",
-    "build.gradle",
-    "pom.xml",
-];
-
-/// Directories of such scripts.
-const RUN_FROM: [&str; 5] = ["scripts/", "tools/", "bin/", "hack/", "build/"];
-
-/// What a script of a build says that takes something from elsewhere.
-const FOREIGN: [&str; 26] = [
-    "curl",
-    "wget",
-    "ssh ",
-    "scp ",
-    "rsync",
-    "git clone",
-    "git+",
-    "file:/",
-    " /mnt",
-    " /opt",
-    " /srv",
-    " /tmp",
-    " /data",
-    "\"/",
-    "'/",
-    " ~",
-    "child_process",
-    "subprocess",
-    "os.system",
-    "popen",
-    "sh /",
-    "cp /",
-    "fetch(",
-    "urlopen",
-    "requests.",
-    "base64",
-];
 
 /// Scripts that the agent wrote as files, as far as the trace holds them.
 #[derive(Debug, Default)]
