@@ -7,6 +7,7 @@ use super::imports::{Own, Rewriter, rewrites};
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
+use super::revisions::Revisions;
 use super::views::{View, Views};
 use super::writes::{Writes, command_writes, tool_writes};
 use crate::similarity::normalise::squeeze;
@@ -347,6 +348,11 @@ impl Changes {
         Some(View { shaped, ..view })
     }
 
+    /// Revisions of git that are the agent's own.
+    pub(super) fn revisions(&self) -> &Revisions {
+        &self.views.revisions
+    }
+
     /// The output was looked at: from now on what its command made stands there.
     pub(super) fn made(&mut self, event: &Event) {
         let Some(call) = &event.answers else { return };
@@ -354,7 +360,9 @@ impl Changes {
         let new = self.learned.is_none_or(|last| last < call.event);
         if new && call.channel == Channel::Command {
             self.learned = Some(call.event);
-            self.views.learn(&call.text, succeeded);
+            let cwd = event.cwd.as_deref().or(self.cwd.as_deref());
+            let Self { views, paths, .. } = self;
+            views.learn(&call.text, &event.text, succeeded, paths, cwd);
         }
     }
 

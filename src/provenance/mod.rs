@@ -34,6 +34,7 @@ mod paths;
 mod programs;
 mod ranges;
 mod reads;
+mod revisions;
 mod scope;
 mod start;
 mod substitutions;

@@ -286,7 +286,17 @@ impl Tracker {
             return;
         }
         let mut scope = match &event.answers {
-            Some(call) => scope(call, &self.changes.paths, self.changes.cwd_of(event)),
+            Some(call) => {
+                let changes = &self.changes;
+                let own = changes.revisions();
+                scope(
+                    call,
+                    &changes.paths,
+                    changes.cwd_of(event),
+                    own,
+                    self.starter_known,
+                )
+            }
             // The call before the first of the trace: the head of the trace is lost, and with it what the agent wrote.
             None if !self.calls => Scope::OwnChanges,
             None => Scope::Unclear,
