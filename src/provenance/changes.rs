@@ -443,6 +443,16 @@ impl Changes {
         of_files.chain(&self.tree_writer).any(places)
     }
 
+    /// Only such a call may have written these files so far, and no edit.
+    pub(super) fn laid(&self, files: &[PathId]) -> bool {
+        let edited = |file: &PathId| {
+            self.stories
+                .get(file)
+                .is_some_and(|s| s.recorded || s.unrecorded)
+        };
+        self.may_have_placed(files) && !files.iter().any(edited)
+    }
+
     /// A call brought one of these files in from elsewhere.
     pub(super) fn imported(&self, files: &[PathId]) -> bool {
         let mut of_files = files.iter().filter_map(|f| self.writers.get(f));

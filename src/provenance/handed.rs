@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::follows::is_plain_script;
 use super::given::Given;
-use super::history::{History, prints_content};
+use super::history::{History, prints_content, shows_head};
 use super::needles::NeedleId;
 use super::paths::Paths;
 use super::tracker::Tracker;
@@ -44,18 +44,30 @@ impl Handed {
         }
     }
 
-    /// A call that takes what the prompt names, does what it orders, or looks into the history.
-    fn call(&mut self, event: &Event, looks: bool, paths: &Paths, cwd: Option<&str>) {
+    /// A call that takes what the prompt names, does what it orders, or looks into the history. `base_known`: what stands
+    /// in the base is known, and is no line that is followed.
+    fn call(
+        &mut self,
+        event: &Event,
+        looks: bool,
+        paths: &Paths,
+        cwd: Option<&str>,
+        base_known: bool,
+    ) {
         let command = event.channel == Channel::Command;
         let source = event.source.clone();
         if command && !self.acted && self.history.looks(&event.text, paths, cwd) {
-            if prints_content(&event.text) {
+            if base_known && shows_head(&event.text) {
+                // What the base does not hold is not of the history.
+            } else if prints_content(&event.text) {
                 self.of_history.insert(event.id, source);
             } else {
                 self.lists.insert(event.id);
             }
         } else if command && !self.acted && self.history.restores(&event.text, paths, cwd) {
             self.of_history.insert(event.id, source);
+        } else if command && !self.acted && self.history.lays_out(&event.text, paths, cwd) {
+            // Only looks at it matter.
         } else if self.given.takes(&event.text, paths, cwd) {
             self.taken.insert(event.id, source);
         } else if command && !looks {
@@ -107,9 +119,12 @@ impl Tracker {
 
     /// A call was made.
     pub(super) fn obeys(&mut self, event: &Event, looks: bool) {
+        // A tree that was not clean when the agent came says nothing of what is committed.
+        let base_known = self.starter_known && self.looks.before.is_empty();
         let Self {
             handed, changes, ..
         } = self;
-        handed.call(event, looks, &changes.paths, changes.cwd_of(event));
+        let cwd = changes.cwd_of(event);
+        handed.call(event, looks, &changes.paths, cwd, base_known);
     }
 }

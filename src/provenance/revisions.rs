@@ -158,6 +158,10 @@ impl Revisions {
     }
 
     fn is_own_name(&self, name: &str) -> bool {
+        let braced = name.strip_prefix("${").and_then(|n| n.strip_suffix('}'));
+        if let Some(variable) = braced {
+            return self.names.contains(&format!("${variable}"));
+        }
         let branch = name.strip_prefix("refs/heads/").unwrap_or(name);
         let published = name.strip_prefix("origin/").filter(|_| self.pushed);
         let has = |name: &str| self.names.contains(name);
@@ -319,6 +323,14 @@ impl Revisions {
                 self.moves = self.moves.saturating_add(1);
             }
             "commit" => self.moved_on(),
+            // `C=$(git rev-parse HEAD)`
+            "rev-parse" => {
+                let variable = words.first().and_then(|word| word.strip_suffix("=$"));
+                let own = plain.iter().all(|word| self.whose(word) == Whose::Own);
+                if let Some(variable) = variable.filter(|_| own && !plain.is_empty()) {
+                    self.name(&format!("${variable}"), None);
+                }
+            }
             "stash" => self.stash(&rest),
             "push" => self.pushed = true,
             "branch" | "tag" => match plain.as_slice() {
@@ -571,6 +583,9 @@ mod tests {
             (&[("git checkout -qb wip", "")], "wip", Own),
             (&[("git checkout -q -b wip origin/fix", "")], "wip", Foreign),
             (&[("git branch keep && git commit -qam x", "")], "keep", Own),
+            (&[("git commit -qam x; C=$(git rev-parse HEAD)", "")], "$C", Own),
+            (&[("git commit -qam x; C=$(git rev-parse HEAD)", "")], "${C}", Own),
+            (&[("C=$(git rev-parse wip)", "")], "$C", Foreign),
             (&[("git -C /mnt/up commit -qam x", "")], "HEAD", Base),
             (&[("git checkout -b wip", ""), commit, ("git checkout -q main", "")], "@{-1}", Own),
             (&[("git checkout -b wip", ""), commit, ("git push -u origin wip", "")], "@{u}", Own),

@@ -227,6 +227,42 @@ fn git_shows(text: &str, paths: &Paths, cwd: Option<&str>, own: &Revisions) -> G
     most
 }
 
+/// Commands of git that put a revision into the tree.
+const TAKES: [&str; 6] = [
+    "reset",
+    "cherry-pick",
+    "merge",
+    "checkout",
+    "restore",
+    "rebase",
+];
+
+/// All that a command puts into the tree by git is of revisions that the agent made, and it prints no other.
+pub(super) fn takes_own(text: &str, paths: &Paths, cwd: Option<&str>, own: &Revisions) -> bool {
+    let text = without_heredocs(text);
+    if !TAKES.iter().any(|verb| text.contains(verb)) || shows_outside(&text) {
+        return false;
+    }
+    let mut own = own.clone();
+    let mut takes = false;
+    let quiet = quiet(&text);
+    for segment in segments(inner(&quiet)) {
+        let tokens = tokens(segment);
+        let words: Vec<&str> = tokens.iter().map(String::as_str).collect();
+        let Some((verb, args, dir)) = git(&words) else {
+            continue;
+        };
+        let revisions = revisions(verb, &args, paths, cwd);
+        if dir.is_some() || revisions.iter().any(|r| own.whose(r) == Whose::Foreign) {
+            return false;
+        }
+        let made = |word: &&str| own.whose(word) == Whose::Own;
+        takes |= TAKES.contains(&verb) && revisions.iter().any(made);
+        own.step(&words, paths, cwd);
+    }
+    takes
+}
+
 /// The command that a shell is given: `bash -lc "git show HEAD"`.
 fn inner(text: &str) -> &str {
     let text = text.trim();
