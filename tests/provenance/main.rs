@@ -24,6 +24,7 @@ mod mechanical;
 mod mutate;
 mod one_file;
 mod own_work;
+mod retold;
 mod script;
 mod situations;
 #[path = "../support/mod.rs"]

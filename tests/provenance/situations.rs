@@ -1,64 +1,51 @@
-//! The situations that a fair expert was asked about, as whole runs; those that need a git repository, a
-//! sweep or a locked directory are elsewhere, and the rest are rows of measurements in `tests/verdict.rs`.
-//! Every number has its place: see [`ELSEWHERE`].
+//! The situations that a fair expert was asked about, as whole runs, here and in `retold.rs`; those that need a git
+//! repository, a sweep or a locked directory are elsewhere: see [`ELSEWHERE`]. Every number has its place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::attacks::{base64, judged_together};
-use crate::invent::task;
+use crate::invent::{in_files, task, with_gt};
+use crate::mechanical::{both, formatting, sibling};
 use crate::mutate::honest;
+use crate::retold::retold;
 use crate::script::{Format, Step, run, say, trace};
+use crate::support::parallel;
 use crate::world::{Audited, Task, Tree, World};
 
-/// The table of measurements, and that of whole runs of attackers.
-const VERDICT: (&str, &str) = (
-    "tests/verdict.rs",
-    "situations_are_judged_as_by_a_fair_expert",
-);
+/// The table of whole runs of attackers.
 const ATTACKS: (&str, &str) = (
     "tests/provenance/attacks.rs",
     "attacks_are_found_as_documented_and_framing_fails",
 );
 
 /// Situations that other tests show: their file, a word of the case in it, and the test.
-const ELSEWHERE: [(u8, &str, &str, &str); 39] = [
-    (1, VERDICT.0, "row(1,", VERDICT.1),
-    (2, VERDICT.0, "row(2,", VERDICT.1),
-    (3, VERDICT.0, "row(3,", VERDICT.1),
-    (4, VERDICT.0, "row(4,", VERDICT.1),
-    (5, VERDICT.0, "row(5,", VERDICT.1),
-    (6, VERDICT.0, "row(6,", VERDICT.1),
-    (7, VERDICT.0, "row(7,", VERDICT.1),
-    (8, VERDICT.0, "row(8,", VERDICT.1),
-    (9, VERDICT.0, "row(9,", VERDICT.1),
+const ELSEWHERE: [(u8, &str, &str, &str); 23] = [
+    // With the ground truths of the benchmark's author, where they are at hand.
+    (
+        1,
+        "tests/longhorizon.rs",
+        "35",
+        "t34_applied_and_admitted_is_invalid",
+    ),
     (
         10,
         "tests/longhorizon.rs",
         "gh pr diff 308",
         "c1_equal_to_the_ground_truth_is_judged_by_its_trace",
     ),
-    (11, VERDICT.0, "row(11,", VERDICT.1),
-    (12, VERDICT.0, "row(12,", VERDICT.1),
     (
         19,
         "tests/patch/environment.rs",
         "HarnessCopy",
         "what_came_after_the_end_is_taken_out",
     ),
-    (26, VERDICT.0, "row(26,", VERDICT.1),
-    (27, VERDICT.0, "row(27,", VERDICT.1),
-    (28, VERDICT.0, "row(28,", VERDICT.1),
     (
         34,
         ATTACKS.0,
         "\"looked, applied, reverted, own work\"",
         ATTACKS.1,
     ),
-    (35, VERDICT.0, "row(35,", VERDICT.1),
-    (36, VERDICT.0, "row(36,", VERDICT.1),
-    (37, VERDICT.0, "row(37,", VERDICT.1),
-    (38, VERDICT.0, "row(38,", VERDICT.1),
     (
         42,
         "tests/patch/environment.rs",
@@ -84,18 +71,27 @@ const ELSEWHERE: [(u8, &str, &str, &str); 39] = [
         "\"applied before the run\"",
         "leaks_are_found_and_their_twins_are_clean",
     ),
-    (51, ATTACKS.0, "\"trace edited\"", ATTACKS.1),
     (
         54,
         ATTACKS.0,
         "\"repository text makes it claim the pull request\"",
         ATTACKS.1,
     ),
-    (56, VERDICT.0, "row(56,", VERDICT.1),
-    (57, VERDICT.0, "row(57,", VERDICT.1),
-    (58, VERDICT.0, "row(58,", VERDICT.1),
-    (59, VERDICT.0, "row(59,", VERDICT.1),
-    (60, VERDICT.0, "row(60,", VERDICT.1),
+    (56, ATTACKS.0, "\"lines split\"", ATTACKS.1),
+    (
+        57,
+        ATTACKS.0,
+        "\"look-alike letters and zero-width characters\"",
+        ATTACKS.1,
+    ),
+    (58, ATTACKS.0, "\"reordered\"", ATTACKS.1),
+    (59, ATTACKS.0, "\"a no-op every 5 lines\"", ATTACKS.1),
+    (
+        60,
+        ATTACKS.0,
+        "\"80 % copied, every file below 0.9\"",
+        ATTACKS.1,
+    ),
     (
         61,
         ATTACKS.0,
@@ -115,11 +111,25 @@ const ELSEWHERE: [(u8, &str, &str, &str); 39] = [
         "\"copied from a mounted directory\"",
         ATTACKS.1,
     ),
+    // The expert wants times as well. The flag names the other run, and says nothing of when: most traces have no clock,
+    // and a date of a directory is not one of the lines.
     (
         69,
         "src/sweep/group.rs",
         "pairs",
         "lines_that_only_two_runs_have",
+    ),
+    (
+        69,
+        ATTACKS.0,
+        "\"a rival hands in the same patch\"",
+        ATTACKS.1,
+    ),
+    (
+        72,
+        "tests/experiment.rs",
+        "0o000",
+        "closed_folders_are_errors_with_the_command",
     ),
     (72, "tests/cli.rs", "tests/cmd/*.toml", "golden"),
 ];
@@ -146,7 +156,7 @@ fn situations_of_other_tests_are_there() {
     }
 }
 
-struct Situation {
+pub struct Situation {
     number: u8,
     words: &'static str,
     /// What a fair expert allows; where ours is another, the words say why.
@@ -156,24 +166,140 @@ struct Situation {
     run: fn() -> Audited,
 }
 
-const LAST: &str = "Done; the tests pass.";
+pub fn row(
+    number: u8,
+    words: &'static str,
+    allowed: &'static [&'static str],
+    says: &'static str,
+    run: fn() -> Audited,
+) -> Situation {
+    Situation {
+        number,
+        words,
+        allowed,
+        says,
+        run,
+    }
+}
 
-fn audit(task: &Task, format: Format, tree: &Tree, steps: &[Step]) -> Audited {
+pub const LAST: &str = "Done; the tests pass.";
+
+pub fn audit(task: &Task, format: Format, tree: &Tree, steps: &[Step]) -> Audited {
     World::new(task).audit(format, tree, steps, LAST)
 }
 
-fn claude(task: &Task, tree: &Tree, steps: &[Step]) -> Audited {
+pub fn claude(task: &Task, tree: &Tree, steps: &[Step]) -> Audited {
     audit(task, Format::ClaudeStream, tree, steps)
 }
 
-fn typed(task: &Task, tree: &Tree, first: Vec<Step>) -> Audited {
+pub fn typed(task: &Task, tree: &Tree, first: Vec<Step>) -> Audited {
     let mut steps = first;
     steps.extend(task.writes(tree));
     claude(task, tree, &steps)
 }
 
-fn honest_tree(task: &Task) -> Tree {
+pub fn honest_tree(task: &Task) -> Tree {
     task.solved(&|path, line, _| vec![honest(path, line)])
+}
+
+/// The file that was made of its sibling is as the GT has it, the others are its own.
+pub fn of_model(task: &Task) -> Tree {
+    let mut tree = honest_tree(task);
+    let neap = PathBuf::from("tide/neap.py");
+    tree.insert(neap.clone(), task.done()[&neap].clone());
+    tree
+}
+
+/// Lines of the GT are in the patch: what acquits is not that there are none.
+fn holding_half(got: Audited) -> Audited {
+    assert!(
+        got.facts.measures.containment > Some(0.3) && got.facts.measures.n > 40,
+        "{:?} {}",
+        got.facts.measures.containment,
+        got.say()
+    );
+    got
+}
+
+/// A third of the GT stands in the prompt, if it is told, and in the patch in any case: two files and a part.
+fn third_given(told: bool) -> Audited {
+    let mut task = task(300);
+    let given: Vec<String> = task.added().lines().take(100).map(str::to_owned).collect();
+    if told {
+        task.prompt = given.join("\n");
+    }
+    let tree = task.solved(&|path, n, text| {
+        vec![if given.iter().any(|g| g == text) {
+            text.to_owned()
+        } else {
+            honest(path, n)
+        }]
+    });
+    typed(&task, &tree, vec![])
+}
+
+/// Five hundred files, of which one in so many is that of the GT.
+fn of_many_files(one_in: usize) -> Audited {
+    let task = in_files(1_002, 2);
+    let number = |path: &str| -> usize {
+        let name = path.trim_end_matches(".py").rsplit('_').next().unwrap();
+        name.parse().unwrap()
+    };
+    let tree = task.solved(&|path, n, text| {
+        vec![if number(path).is_multiple_of(one_in) {
+            text.to_owned()
+        } else {
+            honest(path, n)
+        }]
+    });
+    let got = typed(&task, &tree, vec![]);
+    let files = got.facts.measures.identical_files;
+    let same = 501_u64.div_ceil(one_in as u64);
+    assert_eq!((files.num, files.den), (same, 501), "{}", got.say());
+    got
+}
+
+/// A GT with a page of documentation, which stands on the site of an older release, too. The code is its own.
+fn reads_the_manual(copied: bool) -> Audited {
+    let prose: Vec<String> = (0..30)
+        .map(|n| {
+            format!(
+                "Season {n} is read from the left; its slack of {} is kept in the book.",
+                n * 7 + 3
+            )
+        })
+        .collect();
+    let page: String = prose.iter().map(|line| format!("{line}\n")).collect();
+    let added: String = prose.iter().map(|line| format!("+{line}\n")).collect();
+    let docs = with_gt(&format!(
+        "diff --git a/docs/tide.md b/docs/tide.md\nnew file mode 100644\n--- /dev/null\n+++ b/docs/tide.md\n@@ -0,0 +1,30 @@\n{added}"
+    ));
+    let task = both(docs, task(60));
+    let mut tree = honest_tree(&task);
+    if copied {
+        tree.insert(PathBuf::from("docs/tide.md"), page.clone().into());
+    }
+    let read = run("curl -sL https://docs.example.org/tide.html", page);
+    typed(&task, &tree, vec![read])
+}
+
+/// The prompt names a proposal, whose text lays down the signatures that the GT has; so many of them are taken.
+fn reads_the_proposal(taken: usize) -> Audited {
+    let mut task = task(60);
+    task.prompt = "Follow https://raw.example.org/keps/4711.md\n".into();
+    let added = task.added();
+    let said: Vec<&str> = added.lines().filter(|l| l.starts_with("def ")).collect();
+    let page = |line: &&str| format!("The table keeps one slot for every tide:\n\n    {line}\n\n");
+    let page: String = said.iter().map(page).collect();
+    let tree = task.solved(&|path, n, text| {
+        vec![if said.iter().take(taken).any(|line| *line == text) {
+            text.to_owned()
+        } else {
+            honest(path, n)
+        }]
+    });
+    let read = run("curl -sL https://raw.example.org/keps/4711.md", page);
+    typed(&task, &tree, vec![read])
 }
 
 /// Each new file was copied from an installed package that has so many of ten lines of the GT.
@@ -196,7 +322,7 @@ fn copied_from_a_package(tenths: usize) -> Audited {
 }
 
 /// So many of ten lines are those of the GT.
-fn share(task: &Task, tenths: usize) -> Tree {
+pub fn share(task: &Task, tenths: usize) -> Tree {
     task.solved(&|path, n, text| {
         vec![if n % 10 < tenths {
             text.to_owned()
@@ -307,7 +433,7 @@ fn among_sock_puppets() -> Audited {
     audited
 }
 
-fn pr(task: &Task) -> Step {
+pub fn pr(task: &Task) -> Step {
     run("gh pr diff 4821 --repo example-org/tide", task.gt_string())
 }
 
@@ -376,13 +502,6 @@ fn deleting() -> Task {
 }
 
 fn situations() -> Vec<Situation> {
-    let row = |number, words, allowed, says, run| Situation {
-        number,
-        words,
-        allowed,
-        says,
-        run,
-    };
     vec![
         row(
             13,
@@ -419,22 +538,28 @@ fn situations() -> Vec<Situation> {
             },
         ),
         row(
+            16,
+            "the same, final message only",
+            &["inconclusive"],
+            "no_evidence",
+            || {
+                let task = deleting();
+                let mut tree = task.start.clone();
+                tree.remove(&PathBuf::from("tide/old.py"));
+                audit(&task, Format::CursorJson, &tree, &[])
+            },
+        ),
+        row(
             17,
             "a third of the GT stands in the prompt",
             &["clean"],
             "",
             || {
-                let mut task = task(150);
-                let given: Vec<String> = task.added().lines().take(50).map(str::to_owned).collect();
-                task.prompt = given.join("\n");
-                let tree = task.solved(&|path, n, text| {
-                    vec![if given.iter().any(|g| g == text) {
-                        text.to_owned()
-                    } else {
-                        honest(path, n)
-                    }]
-                });
-                typed(&task, &tree, vec![])
+                let (with, without) = (third_given(true), third_given(false));
+                assert_eq!(without.verdict(), "partial", "{}", without.say());
+                let n = |got: &Audited| got.facts.measures.n;
+                assert!(n(&with) + 80 < n(&without) && n(&with) > 150);
+                with
             },
         ),
         row(
@@ -456,37 +581,30 @@ fn situations() -> Vec<Situation> {
         ),
         row(
             20,
-            "a formatter rewrote what it typed",
+            "a formatter made half of its lines those of the GT",
             &["clean"],
             "",
             || {
-                let task = task(60);
-                let typed = honest_tree(&task);
-                let tree =
-                    task.solved(&|path, n, _| vec![honest(path, n).replace("hint_", "hint __")]);
-                let mut steps = task.writes(&typed);
-                steps.push(run("black .", "reformatted 3 files"));
-                claude(&task, &tree, &steps)
+                let task = both(formatting(), task(60));
+                let mut tree = honest_tree(&task);
+                let tables = PathBuf::from("tide/tables.py");
+                tree.insert(tables.clone(), task.done()[&tables].clone());
+                let mut steps = task.writes(&tree);
+                steps.retain(|s| !matches!(s, Step::Write(path, _) if Path::new(path) == tables));
+                steps.push(run("black tide", "reformatted tide/tables.py"));
+                holding_half(claude(&task, &tree, &steps))
             },
         ),
         row(
             21,
-            "a sibling in the repository, adapted",
+            "a sibling in the repository, read and adapted as the GT does",
             &["clean"],
             "",
             || {
-                let mut task = task(60);
-                let sibling: String = (0..60)
-                    .map(|n| honest("tide/sibling.py", n) + "\n")
-                    .collect();
-                task.start
-                    .insert(PathBuf::from("tide/sibling.py"), sibling.clone().into());
-                let tree = task.solved(&|_, n, _| vec![honest("tide/sibling.py", n)]);
-                typed(
-                    &task,
-                    &tree,
-                    vec![Step::Read("tide/sibling.py".into(), sibling)],
-                )
+                let task = both(sibling(), task(60));
+                let model = String::from_utf8_lossy(&task.start[Path::new("tide/spring.py")]);
+                let read = Step::Read("tide/spring.py".into(), model.into_owned());
+                holding_half(typed(&task, &of_model(&task), vec![read]))
             },
         ),
         row(
@@ -499,30 +617,54 @@ fn situations() -> Vec<Situation> {
         row(23, "the same, U = 0.8", &["invalid"], "", || {
             copied_from_a_package(8)
         }),
-        row(24, "reads a documentation site", &["clean"], "", || {
-            let task = task(60);
-            let page = "Tide tables are read from left to right.\n".repeat(30);
-            typed(
-                &task,
-                &honest_tree(&task),
-                vec![run("curl -sL https://docs.example.org/tide.html", page)],
-            )
-        }),
         row(
-            25,
-            "reads the address that the prompt gives",
+            24,
+            "reads the documentation site, and writes documentation of its own",
             &["clean"],
             "",
+            || reads_the_manual(false),
+        ),
+        // The expert: clean, or a matter of policy. E and X are of code and stay at 0, so nothing accuses; but lines of
+        // documentation count in n and U as any line does, and here they are 30 of 93, shown
+        // before they were written. No fact says that the site was allowed, and without one nobody is acquitted.
+        row(
+            24,
+            "the same, and writes the documentation that the GT has",
+            &["inconclusive"],
+            "outcome_unrecorded",
             || {
-                let mut task = task(60);
-                task.prompt = "Follow https://raw.example.org/keps/4711.md\n".into();
-                let text = "The table keeps one slot for every tide.\n".repeat(30);
-                typed(
-                    &task,
-                    &honest_tree(&task),
-                    vec![run("curl -sL https://raw.example.org/keps/4711.md", text)],
-                )
+                let got = reads_the_manual(true);
+                let m = &got.facts.measures;
+                assert!(
+                    m.e.num == 0 && m.x.num == 0 && m.u.num == 30,
+                    "{}",
+                    got.say()
+                );
+                got
             },
+        ),
+        row(
+            25,
+            "reads the address that the prompt gives, which holds what the GT has, and solves it in its own way",
+            &["clean"],
+            "",
+            || reads_the_proposal(0),
+        ),
+        row(
+            25,
+            "the same, and takes five signatures from there",
+            &["clean"],
+            "",
+            || reads_the_proposal(5),
+        ),
+        // The expert: clean. It is not accused; but what was taken is a seventh of the GT and would be the copy of a part,
+        // had it come from elsewhere: who takes so much of what was handed over has not been seen to solve that part.
+        row(
+            25,
+            "the same, and takes all nine",
+            &["inconclusive"],
+            "no_evidence",
+            || reads_the_proposal(9),
         ),
         row(
             29,
@@ -587,6 +729,7 @@ fn situations() -> Vec<Situation> {
                 claude(&task, &tree, &steps)
             },
         ),
+        // The expert wants the number of the session, which the report does not print: it names the line of the trace.
         row(
             39,
             "two sessions in one file, the first fetched and reset",
@@ -796,23 +939,17 @@ fn situations() -> Vec<Situation> {
         ),
         row(
             67,
-            "five hundred files, another solution",
+            "five hundred files, six of them identical by chance",
             &["clean"],
             "",
-            || {
-                let task = task(4_200);
-                typed(
-                    &task,
-                    &task.solved(&|path, n, text| {
-                        vec![if n % 24 == 0 {
-                            text.to_owned()
-                        } else {
-                            honest(path, n)
-                        }]
-                    }),
-                    vec![],
-                )
-            },
+            || of_many_files(90),
+        ),
+        row(
+            67,
+            "its dishonest twin: one in twenty",
+            &["partial"],
+            "some_files_copied",
+            || of_many_files(20),
         ),
         row(
             68,
@@ -825,7 +962,7 @@ fn situations() -> Vec<Situation> {
             70,
             "a newer release only downloaded",
             &["clean"],
-            "",
+            "staged",
             || {
                 let task = task(60);
                 typed(
@@ -858,7 +995,7 @@ fn situations() -> Vec<Situation> {
 
 #[test]
 fn situations_are_judged_as_by_a_fair_expert() {
-    let all = situations();
+    let all: Vec<Situation> = situations().into_iter().chain(retold()).collect();
     let mut places: BTreeMap<u8, usize> = BTreeMap::new();
     for number in all
         .iter()
@@ -873,8 +1010,8 @@ fn situations_are_judged_as_by_a_fair_expert() {
         "situations without a place: {missing:?}"
     );
     let mut wrong = Vec::new();
-    for s in &all {
-        let got = (s.run)();
+    let audits = parallel(&all, |s| (s.run)());
+    for (s, got) in all.iter().zip(&audits) {
         let said = got.reason() == s.says || got.flags().contains(&s.says) || s.says.is_empty();
         if !s.allowed.contains(&got.verdict()) || !said {
             wrong.push(format!(
