@@ -119,6 +119,7 @@ pub(super) fn inputs_info(inputs: &RunInputs, sources: &Sources) -> InputsInfo {
         base: base.and_then(|base| base_name(base, inputs)),
         base_source: base.map(|base| base.source.name().to_owned()),
         prompt: inputs.prompt.as_ref().map(|p| p.label.clone()),
+        prompt_sha256: inputs.prompt.as_ref().map(|p| p.sha256.clone()),
         facts: inputs.facts_file.as_ref().map(|p| p.display().to_string()),
         left_behind: Vec::new(),
     }

@@ -40,6 +40,8 @@ pub(super) struct Told {
     /// How many of them came with what the prompt names, or from tools, and where.
     pub(super) given: usize,
     pub(super) given_places: String,
+    /// Other lines: those that stand in the run's own copy of the prompt alone, which no call can have written.
+    pub(super) asked: Vec<String>,
 }
 
 /// So many of the lines that calls brought, in the patch, and such a share of the GT, are what a leak of a part is made of.

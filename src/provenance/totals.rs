@@ -266,6 +266,7 @@ fn accounts(t: &Tracker) -> Accounts {
             gt_lines: of_gt.len() as u64,
             imported: writer.is_some_and(|w| w.imports),
             event: writer.map(|w| w.event),
+            file: writer.map_or(0, |w| w.event.file),
             line: writer.map(|w| w.line),
             command: writer.map(|w| w.command.clone()),
         });

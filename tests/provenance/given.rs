@@ -126,6 +126,47 @@ fn a_part_that_was_handed_over_is_not_acquitted() {
     }
 }
 
+/// Benchmarks rewrite their prompts after the runs. What only the run's copy holds counts where a full trace shows that
+/// nothing can have written it.
+#[test]
+fn the_prompt_of_the_run_counts_where_no_call_can_have_written_it() {
+    let task = asked(150, "Write the client.");
+    let mut tree = task.solved(&|path, line, text| {
+        vec![if line % 12 < 9 {
+            text.to_owned()
+        } else {
+            honest(path, line)
+        }]
+    });
+    let typed = task.writes(&tree);
+    let stubs: String = tree
+        .values()
+        .map(|text| String::from_utf8_lossy(text))
+        .collect();
+    tree.insert(
+        "TASK_PROMPT.md".into(),
+        format!("Write the client.\n{stubs}").into(),
+    );
+    let opaque = vec![run("sh /tmp/x.sh", "")];
+    let written = vec![Step::Write("TASK_PROMPT.md".into(), stubs)];
+    for (name, before, format, clean) in [
+        ("typed", vec![], Format::ClaudeStream, true),
+        ("behind a script", opaque, Format::ClaudeStream, false),
+        ("written by the agent", written, Format::ClaudeStream, false),
+        ("edits that are not kept", vec![], Format::CodexExec, false),
+    ] {
+        let steps = [before, typed.clone()].concat();
+        let audited = World::new(&task).audit(format, &tree, &steps, "Done; the tests pass.");
+        assert_eq!(
+            audited.verdict() == "clean",
+            clean,
+            "{name}: {}",
+            audited.say()
+        );
+        assert!(audited.report.inputs.prompt_sha256.is_some());
+    }
+}
+
 /// Files of an ancestor that git puts back stand in no event.
 #[test]
 #[rustfmt::skip]
