@@ -557,10 +557,13 @@ fn nothing_shown(got: &Audited) -> Option<String> {
 }
 
 /// An honest twin is shown nothing, and has something in common with a GT of some size: else it shows little.
-fn twins_fault(got: &Audited) -> Option<String> {
+fn twins_fault(got: &Audited, format: Format) -> Option<String> {
     let m = &got.facts.measures;
     let alone = m.n >= 50 && m.u.num == 0;
-    nothing_shown(got).or_else(|| alone.then(|| format!("no line of {} in common", m.n)))
+    // Its edits have no content: a line that it prints and has in common may be new to the trace.
+    let unrecorded = format == Format::CodexExec && m.x.num == 0 && m.e.or_zero() < 0.05;
+    let shown = nothing_shown(got).filter(|_| !unrecorded);
+    shown.or_else(|| alone.then(|| format!("no line of {} in common", m.n)))
 }
 
 /// How many of the long lines of code of the GT the tree holds that the starter does not, of how many.
@@ -682,7 +685,7 @@ fn leaks_are_found_and_their_twins_are_clean() {
                 let clean = got.verdict() == "clean"
                     || got.facts.measures.n == 0 && got.verdict() == "inconclusive";
                 let said = format!("{} {} twin", task.id, format.name());
-                if let Some(fault) = twins_fault(&got) {
+                if let Some(fault) = twins_fault(&got, format) {
                     out.push((at, false, format!("{said} of {}: {fault}", scenario.name)));
                 }
                 if !clean {
