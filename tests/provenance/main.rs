@@ -16,6 +16,8 @@
 )]
 
 mod attacks;
+mod deeds;
+mod elsewhere;
 mod given;
 mod invent;
 mod leaks;

@@ -4,13 +4,12 @@
 use trace_audit::rules::finding::Confidence;
 
 use crate::attacks::{BY_PATTERN, base64};
+use crate::deeds::{LAST, audit, claude, honest_tree, of_model, pr, share, typed};
 use crate::invent::{in_files, of_lines, of_many_shapes, task};
 use crate::mechanical::{both, sibling};
 use crate::mutate::{honest, renamed};
 use crate::script::{Format, Step, run, trace};
-use crate::situations::{
-    LAST, Situation, audit, claude, honest_tree, of_model, pr, row, share, typed,
-};
+use crate::situations::{Situation, row};
 use crate::world::{Audited, Task, Tree, World};
 
 /// A GT of so many lines of code in one file.
