@@ -63,7 +63,8 @@ pub(super) fn refine(findings: &mut [Finding], provenance: &Provenance, size: Si
             finding.blocked = false;
             continue;
         }
-        let taken = !fetched && takes_own_work(finding, provenance);
+        let taken = !fetched && takes_own_work(finding, provenance)
+            || takes_own_revision(finding, provenance);
         if taken || shows_own_work(finding, provenance) {
             finding.waived = Some(OWN_WORK.to_owned());
             continue;
@@ -123,6 +124,14 @@ fn takes_own_work(finding: &Finding, provenance: &Provenance) -> bool {
         && provenance.shared_typed.num == provenance.shared_typed.den
         && provenance.exposures.is_empty();
     takes_by_own_name(finding) && all_typed
+}
+
+/// Git put a revision into the tree that the agent's own calls made.
+fn takes_own_revision(finding: &Finding, provenance: &Provenance) -> bool {
+    finding.cause == Some(Cause::GitHistory)
+        && finding.channel == Channel::Command
+        && !finding.names_own
+        && provenance.own_takes.contains(&finding.event)
 }
 
 /// Git put something into the tree by a name that may be the agent's own, and nothing of it is the GT as far as anybody can

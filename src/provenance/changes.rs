@@ -7,6 +7,7 @@ use super::imports::{Own, Rewriter, rewrites};
 use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
+use super::revisions::Revisions;
 use super::scripts::Scripts;
 use super::views::{View, Views};
 use super::writes::{Writes, command_writes, tool_writes};
@@ -359,6 +360,11 @@ impl Changes {
         Some(View { shaped, ..view })
     }
 
+    /// Revisions of git that are the agent's own.
+    pub(super) fn revisions(&self) -> &Revisions {
+        &self.views.revisions
+    }
+
     /// The output was looked at: from now on what its command made stands there.
     pub(super) fn made(&mut self, event: &Event) {
         let Some(call) = &event.answers else { return };
@@ -366,7 +372,9 @@ impl Changes {
         let new = self.learned.is_none_or(|last| last < call.event);
         if new && call.channel == Channel::Command {
             self.learned = Some(call.event);
-            self.views.learn(&call.text, succeeded);
+            let cwd = event.cwd.as_deref().or(self.cwd.as_deref());
+            let Self { views, paths, .. } = self;
+            views.learn(&call.text, &event.text, succeeded, paths, cwd);
         }
     }
 
@@ -445,6 +453,16 @@ impl Changes {
         let places = |w: &Writer| !w.unrecorded && !w.tidies && !w.generates;
         let of_files = files.iter().filter_map(|f| self.writers.get(f));
         of_files.chain(&self.tree_writer).any(places)
+    }
+
+    /// Only such a call may have written these files so far, and no edit.
+    pub(super) fn laid(&self, files: &[PathId]) -> bool {
+        let edited = |file: &PathId| {
+            self.stories
+                .get(file)
+                .is_some_and(|s| s.recorded || s.unrecorded)
+        };
+        self.may_have_placed(files) && !files.iter().any(edited)
     }
 
     /// A call brought one of these files in from elsewhere.

@@ -307,11 +307,9 @@ impl Given {
 
     /// The stems of the names of files of the reference.
     pub(super) fn of_files<'p>(&mut self, paths: impl Iterator<Item = &'p str>) {
-        if self.files.is_empty() {
-            let stems = paths.filter_map(|path| base_name(path).split('.').next());
-            self.files
-                .extend(stems.map(bare).filter(|stem| stem.len() >= MIN_NAME));
-        }
+        let stems = paths.filter_map(|path| base_name(path).split('.').next());
+        let stems = stems.map(bare).filter(|stem| stem.len() >= MIN_NAME);
+        self.files.extend(stems);
     }
 
     /// The prompt writes the command out, or orders it by name: `Revert commit 77aa11b`.

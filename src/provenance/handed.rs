@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::changes::Changes;
 use super::follows::Made;
 use super::given::{Given, MAX_COMMAND};
-use super::history::{History, prints_content};
+use super::history::{History, prints_content, shows_head};
 use super::needles::NeedleId;
-use super::paths::Paths;
-use super::scripts::{Scripts, is_inline, is_plain_script, is_plain_shell};
+use super::scripts::{is_inline, is_plain_script, is_plain_shell};
 use super::tracker::Tracker;
 use crate::trace::event::{Channel, Event, EventId, Source};
 
@@ -29,6 +29,11 @@ pub(super) struct Handed {
 }
 
 impl Handed {
+    /// Takes the files of the reference: what bears a name of one is never handed over.
+    pub(super) fn of_files(&mut self, paths: &[String]) {
+        self.given.of_files(paths.iter().map(String::as_str));
+    }
+
     /// Takes what the user wrote.
     pub(super) fn prompted(&mut self, text: &str) {
         self.given.learn(text);
@@ -44,28 +49,28 @@ impl Handed {
         }
     }
 
-    /// A call that takes what the prompt names, does what it orders, or looks into the history.
-    fn call(
-        &mut self,
-        event: &Event,
-        looks: bool,
-        scripts: &Scripts,
-        paths: &Paths,
-        cwd: Option<&str>,
-    ) {
+    /// A call that takes what the prompt names, does what it orders, or looks into the history. `base_known`: what stands
+    /// in the base is known, and is no line that is followed.
+    fn call(&mut self, event: &Event, looks: bool, changes: &Changes, base_known: bool) {
+        let (scripts, paths) = (&changes.scripts, &changes.paths);
+        let cwd = changes.cwd_of(event);
         let command = event.channel == Channel::Command;
         if command {
             self.given.sources(&event.text, paths, cwd);
         }
         let source = event.source.clone();
         if command && !self.acted && self.history.looks(&event.text, paths, cwd) {
-            if prints_content(&event.text) {
+            if base_known && shows_head(&event.text) {
+                // What the base does not hold is not of the history.
+            } else if prints_content(&event.text) {
                 self.of_history.insert(event.id, source);
             } else {
                 self.lists.insert(event.id);
             }
         } else if command && !self.acted && self.history.restores(&event.text, paths, cwd) {
             self.of_history.insert(event.id, source);
+        } else if command && !self.acted && self.history.lays_out(&event.text, paths, cwd) {
+            // Only looks at it matter.
         } else if self.given.takes(&event.text, paths, cwd) {
             self.taken.insert(event.id, source);
         } else if command && !looks {
@@ -135,14 +140,11 @@ impl Tracker {
 
     /// A call was made.
     pub(super) fn obeys(&mut self, event: &Event, looks: bool) {
+        // A tree that was not clean when the agent came says nothing of what is committed.
+        let base_known = self.starter_known && self.looks.before.is_empty();
         let Self {
-            handed,
-            changes,
-            gt_paths,
-            ..
+            handed, changes, ..
         } = self;
-        handed.given.of_files(gt_paths.iter().map(String::as_str));
-        let cwd = changes.cwd_of(event);
-        handed.call(event, looks, &changes.scripts, &changes.paths, cwd);
+        handed.call(event, looks, changes, base_known);
     }
 }

@@ -56,9 +56,37 @@ pub(super) fn prints_content(command: &str) -> bool {
         ["-p", "-u", "-U", "-L", "--patch", "--unified"]
             .iter()
             .any(|option| word.starts_with(option))
-            || matches!(word, "show" | "-c" | "--cc")
+            || matches!(word, "show" | "diff" | "-c" | "--cc")
     };
-    words.any(prints)
+    words.any(prints) || !command.contains("git")
+}
+
+/// A look prints files as the base holds them: `git show HEAD:f`.
+pub(super) fn shows_head(command: &str) -> bool {
+    let mut words = command
+        .split_whitespace()
+        .map(|w| w.trim_matches(['\'', '"']));
+    let head = |word: &str| word.starts_with("HEAD:") || word.starts_with("@:");
+    words.any(|word| word == "show") && words.any(head)
+}
+
+/// Programs that print files.
+const PRINTERS: [&str; 6] = ["cat", "head", "tail", "nl", "grep", "diff"];
+
+/// The command prints a patch: of a commit, or of two compared.
+fn prints_patch(command: &str) -> bool {
+    let mut words = command.split_whitespace().skip(1);
+    let verb = words.next();
+    matches!(verb, Some("show" | "diff"))
+        && !words.any(|w| w.contains(':') || w.starts_with("--stat"))
+}
+
+/// `git apply`, also backwards, of what comes in, and nothing else.
+fn applies(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let options = ["-R", "--reverse", "-3", "--3way", "--index", "-", "-v"];
+    let rest = words.strip_prefix(&["git", "apply"]);
+    rest.is_some_and(|rest| rest.iter().all(|w| options.contains(w)))
 }
 
 /// What is known of the history.
@@ -67,6 +95,8 @@ pub(super) struct History {
     commits: BTreeSet<String>,
     /// Releases in which it worked, as the prompt says.
     releases: BTreeSet<String>,
+    /// Directories in which such a commit is laid out.
+    trees: BTreeSet<String>,
     /// The task forbids even what lies before the base.
     forbidden: bool,
 }
@@ -80,6 +110,13 @@ impl History {
     /// Takes what the user wrote: a release in which something worked lies before the base.
     pub(super) fn prompted(&mut self, prompt: &str) {
         let prompt = prompt.to_lowercase();
+        // A commit that the user names is no secret, and lies before the base.
+        let words = prompt.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        for id in words.filter(|word| is_commit(word) && word.len() > MIN_COMMIT) {
+            if self.commits.len() < MAX_COMMITS {
+                self.commits.insert(id.to_owned());
+            }
+        }
         for said in WORKED {
             for (at, _) in prompt.match_indices(said) {
                 let rest = prompt.get(at + said.len()..).unwrap_or_default();
@@ -113,14 +150,18 @@ impl History {
             // What a filter reads beside is not the history.
             reads_only(part) && !part.contains(['/', '*']) && !part.trim_start().starts_with("git")
         };
-        !first.contains('&') && self.one(first, paths, cwd) && parts.all(filters)
+        let looks = self.one(first, paths, cwd) || self.reads_tree(first, paths, cwd);
+        !first.contains('&') && looks && parts.all(filters)
     }
 
     /// Whether a command only puts files of ancestors of `HEAD` back into the tree, and does nothing else:
     /// `git checkout HEAD~1 -- f`, `git show HEAD~1:f > f`.
     pub(super) fn restores(&self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
-        if self.forbidden || command.contains(['$', '`', '<', '\n', ';', '|', '&']) {
+        if self.forbidden || command.contains(['$', '`', '<', '\n', ';', '&']) {
             return false;
+        }
+        if let Some((patch, apply)) = command.split_once('|') {
+            return self.one(patch.trim(), paths, cwd) && prints_patch(patch) && applies(apply);
         }
         let known = |word: &str| matches!(paths.place(word, cwd), Place::Known(_));
         let words: Vec<&str> = command
@@ -139,6 +180,13 @@ impl History {
             ["git", "show", object, ">", file] => {
                 object.contains(':') && self.is_ancestor(object) && known(file)
             }
+            ["git", "revert", rest @ ..] => {
+                let plain = ["--no-edit", "-n", "--no-commit", "-s", "--signoff"];
+                let mut commits = rest.iter().filter(|w| !plain.contains(w)).peekable();
+                let single = |w: &str| self.is_ancestor(w) && !w.contains([':', '.']);
+                commits.peek().is_some() && commits.all(|w| single(w))
+            }
+            ["cp", from, to] => self.is_below(from) && known(to),
             _ => false,
         }
     }
@@ -152,15 +200,18 @@ impl History {
             return false;
         }
         words.next_if_eq(&"--no-pager");
-        if !matches!(words.next(), Some("log" | "show" | "whatchanged")) {
+        let verb = words.next();
+        if !matches!(verb, Some("log" | "show" | "whatchanged" | "diff")) {
             return false;
         }
+        // With one alone, the work tree is compared.
+        let mut ends = if verb == Some("diff") { 2 } else { 0_usize };
         let mut value = false;
         for word in words {
             let is_value = std::mem::replace(&mut value, VALUES.contains(&word));
             if word == "--" {
                 // Paths follow.
-                return true;
+                break;
             }
             let option = word.split('=').next().unwrap_or(word);
             if WIDENS.contains(&option) {
@@ -170,8 +221,63 @@ impl History {
             if !(is_value || word.starts_with('-') || self.is_ancestor(word) || known()) {
                 return false;
             }
+            if self.is_ancestor(word) {
+                ends = ends.saturating_sub(if word.contains("..") { 2 } else { 1 });
+            }
         }
-        true
+        ends == 0
+    }
+
+    /// Whether a command only lays such a commit out in a directory of its own. Remembers which.
+    pub(super) fn lays_out(&mut self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let ["git", "worktree", "add", rest @ ..] = words.as_slice() else {
+            return false;
+        };
+        let plain: Vec<&str> = rest
+            .iter()
+            .copied()
+            .filter(|w| !["-q", "--quiet", "--detach", "-d", "-f", "--force"].contains(w))
+            .collect();
+        let [dir, commit] = plain.as_slice() else {
+            return false;
+        };
+        let own = dir.starts_with('/') && paths.place(dir, cwd) == Place::Outside;
+        let lays = !self.forbidden
+            && own
+            && !dir.contains(['$', '*', ';', '|', '&', '<', '>', '`'])
+            && self.is_ancestor(commit)
+            && self.trees.len() < MAX_COMMITS;
+        if lays {
+            self.trees.insert(dir.trim_end_matches('/').to_owned());
+        }
+        lays
+    }
+
+    /// A path in such a directory.
+    fn is_below(&self, path: &str) -> bool {
+        let inside = |dir: &String| {
+            let rest = path.strip_prefix(dir.as_str());
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        !path.contains("..") && self.trees.iter().any(inside)
+    }
+
+    /// A command prints files of such a directory, and none but known ones beside.
+    fn reads_tree(&self, command: &str, paths: &Paths, cwd: Option<&str>) -> bool {
+        let mut words = command
+            .split_whitespace()
+            .map(|w| w.trim_matches(['\'', '"']));
+        if self.trees.is_empty() || !words.next().is_some_and(|w| PRINTERS.contains(&w)) {
+            return false;
+        }
+        let (mut below, mut others) = (false, false);
+        for word in words.filter(|w| !w.starts_with('-') && w.contains(['/', '.', '*'])) {
+            let inside = self.is_below(word);
+            below |= inside;
+            others |= !inside && !matches!(paths.place(word, cwd), Place::Known(_));
+        }
+        below && !others
     }
 
     /// `HEAD~2`, a commit that a log named, a file at one, or a range between them.
@@ -229,7 +335,14 @@ mod tests {
         paths.add("db/insp.py");
         paths.start_in("/w/run");
         let mut history = History::default();
-        history.prompted("None since 3.2; it worked in 3.1. Fix it for 3.3.");
+        history.prompted("None since 3.2; it worked in 3.1. Fix it for 3.3, which 77ccdd2 broke.");
+        for (command, want) in [
+            ("git worktree add -q /tmp/old HEAD~2", true),
+            ("git worktree add /tmp/new origin/main", false),
+            ("git worktree add -b x /tmp/new HEAD", false),
+        ] {
+            assert_eq!(history.lays_out(command, &paths, Some("/w/run")), want, "{command}");
+        }
         history.learn("ae6aa1f Refactor inspector\n* e3fefd3 Inspector\ncommit 0123456789abcdef0123456789abcdef01234567\nadded 12\n");
         for (command, want) in [
             ("git log -p", true),
@@ -260,6 +373,16 @@ mod tests {
             ("git -C /mnt/ref log -p", false),
             ("git --git-dir=/mnt/ref/.git log -p", false),
             ("git diff HEAD~1", false),
+            ("git diff ae6aa1f HEAD -- db/insp.py", true),
+            ("git diff ae6aa1f..HEAD", true),
+            ("git diff HEAD origin/main", false),
+            ("git diff HEAD 99aabb1", false),
+            ("git show 77ccdd2b0011", true),
+            ("cat /tmp/old/db/insp.py", true),
+            ("diff /tmp/old/db/insp.py db/insp.py", true),
+            ("cat /tmp/new/db/insp.py", false),
+            ("cat /tmp/old/../x/insp.py", false),
+            ("cat /tmp/old/db/insp.py /mnt/ref/a.py", false),
             ("git fetch origin", false),
             ("gh pr diff 1", false),
         ] {
@@ -270,6 +393,18 @@ mod tests {
             ("git checkout ae6aa1f -- 'db/insp.py'", true),
             ("git restore --source=HEAD~2 db/insp.py", true),
             ("git show v3.1:db/insp.py > db/insp.py", true),
+            ("git revert --no-edit ae6aa1f", true),
+            ("git revert -n 77ccdd2b0011", true),
+            ("git revert 99aabb1", false),
+            ("git revert FETCH_HEAD", false),
+            ("git show ae6aa1f | git apply -R", true),
+            ("git diff ae6aa1f ae6aa1f~1 | git apply", true),
+            ("git diff HEAD~1 | git apply -R", false),
+            ("git show 99aabb1 | git apply -R", false),
+            ("git show ae6aa1f | sh", false),
+            ("git show ae6aa1f | git apply --directory=x", false),
+            ("cp /tmp/old/db/insp.py db/insp.py", true),
+            ("cp /mnt/ref/insp.py db/insp.py", false),
             ("git checkout origin/main -- db/insp.py", false),
             ("git checkout 99aabb1 -- db/insp.py", false),
             ("git checkout FETCH_HEAD -- db/insp.py", false),

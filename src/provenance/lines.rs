@@ -65,6 +65,8 @@ pub(super) struct Line {
     pub(super) late: bool,
     /// An output held it before the agent wrote it, however little that proves.
     pub(super) shown: bool,
+    /// A look at the tree showed it in a file that no edit had touched, behind a call that does not show what it wrote.
+    pub(super) laid: bool,
     /// The showing that exposed it as a line of the GT.
     pub(super) exposed: Option<ShowingId>,
     /// The showing by which it came in, as a line of the patch.

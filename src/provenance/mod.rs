@@ -35,6 +35,7 @@ mod paths;
 mod programs;
 mod ranges;
 mod reads;
+mod revisions;
 mod scope;
 mod scripts;
 mod spelled;

@@ -251,6 +251,9 @@ pub struct Provenance {
     /// Outputs that held lines of the patch that were the agent's own by then, and no line of the GT that was not.
     #[serde(skip)]
     pub own_outputs: BTreeSet<EventId>,
+    /// Calls that put nothing into the tree by git but revisions that the agent made.
+    #[serde(skip)]
+    pub own_takes: BTreeSet<EventId>,
     /// Files of the patch that hold something else than the trace says: its last word on them is a
     /// whole file that was written and that nothing changed afterwards.
     #[serde(skip)]

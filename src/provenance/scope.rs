@@ -5,8 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::cutting::{path_words, without_heredocs};
-use super::paths::{PathId, Paths, Place, base_name};
+use super::cutting::{path_words, pipelines, quiet, segments, without_heredocs};
+use super::paths::{PathId, Paths, Place};
+use super::revisions::{Revisions, Whose, git, is_revision};
 use crate::trace::event::{CallRef, Channel};
 
 /// What the output of a call shows.
@@ -54,8 +55,15 @@ const OUTSIDE: [&str; 26] = [
     "reflog",
 ];
 
-/// What the output of a call shows.
-pub(super) fn scope(call: &CallRef, paths: &Paths, cwd: Option<&str>) -> Scope {
+/// What the output of a call shows. Revisions of git that are not among `own` are not the work tree, also where a path of
+/// it is named.
+pub(super) fn scope(
+    call: &CallRef,
+    paths: &Paths,
+    cwd: Option<&str>,
+    own: &Revisions,
+    starter_known: bool,
+) -> Scope {
     match call.channel {
         Channel::Edit => Scope::OwnChanges,
         Channel::Web => Scope::Outside,
@@ -64,7 +72,14 @@ pub(super) fn scope(call: &CallRef, paths: &Paths, cwd: Option<&str>) -> Scope {
         }
         Channel::Command => {
             let text = without_heredocs(&call.text);
-            let git = git_shows(&text);
+            let mut git = git_shows(&text, paths, cwd, own);
+            // Unless it is known what the base holds, it may be anything.
+            if git == GitShows::Base {
+                git = match starter_known {
+                    true => GitShows::Elsewhere,
+                    false => GitShows::Nothing,
+                };
+            }
             if shows_outside(&text) || git == GitShows::Elsewhere {
                 return Scope::Outside;
             }
@@ -130,16 +145,18 @@ fn named(text: &str, paths: &Paths, cwd: Option<&str>) -> Named {
         _ => dir.to_owned(),
     });
     let cwd = dir.as_deref().or(cwd);
-    let mut outside = false;
+    let (mut outside, mut twin) = (false, false);
     for word in path_words(text) {
         match paths.place(word, cwd) {
             Place::Known(id) => {
                 files.insert(id);
             }
             Place::Outside => outside |= !is_program(word),
-            Place::Tree(_) => {}
+            // Where the tree lies is not known, and it may be a copy that is laid out the same.
+            Place::Tree(path) => twin |= path.starts_with('/'),
         }
     }
+    outside |= twin && !files.is_empty();
     match (files.is_empty(), outside) {
         (true, true) => Named::Outside,
         (false, false) => Named::Files(files),
@@ -170,32 +187,226 @@ enum GitShows {
     OwnChanges,
     /// The own state compared with that of another branch.
     Mixed,
+    /// What the base holds, or one before it, and nothing else.
+    Base,
     /// Another revision.
     Elsewhere,
 }
 
 /// The most foreign thing that the git commands of a text show.
-fn git_shows(text: &str) -> GitShows {
-    let words: Vec<&str> = text.split_whitespace().collect();
+fn git_shows(text: &str, paths: &Paths, cwd: Option<&str>, own: &Revisions) -> GitShows {
+    if !text.contains("git") {
+        return GitShows::Nothing;
+    }
+    let mut own = own.clone();
     let mut most = GitShows::Nothing;
-    for (at, _) in words
-        .iter()
-        .enumerate()
-        .filter(|(_, w)| base_name(w) == "git")
-    {
-        let after = words.get(at + 1..).unwrap_or_default();
-        // Up to the end of the simple command.
-        let end = after
-            .iter()
-            .position(|w| ["|", "&&", "||", ";", "&"].contains(w))
-            .unwrap_or(after.len());
-        most = most.max(one_git_shows(after.get(..end).unwrap_or_default()));
+    // What the base holds is shown, and nothing else that may be of the tree.
+    let (mut base, mut others) = (false, false);
+    let quiet = quiet(text);
+    for pipeline in pipelines(inner(&quiet)) {
+        for (number, segment) in segments(pipeline).enumerate() {
+            let tokens = tokens(segment);
+            let words: Vec<&str> = tokens.iter().map(String::as_str).collect();
+            let Some((verb, args, _)) = git(&words) else {
+                let program = words.first().copied().unwrap_or_default();
+                others |= number == 0 && !["", "cd", "echo", "pwd"].contains(&program);
+                continue;
+            };
+            let shows =
+                one_git_shows(verb, &args).max(another_shows(verb, &args, paths, cwd, &own));
+            most = most.max(shows);
+            base |= shows == GitShows::Nothing
+                && !args.iter().any(|w| w.contains('>'))
+                && shows_base(verb, &args, paths, cwd, &own);
+            own.step(&words, paths, cwd);
+        }
+    }
+    if base && !others && most == GitShows::Nothing {
+        return GitShows::Base;
     }
     most
 }
 
-fn one_git_shows(args: &[&str]) -> GitShows {
-    let has = |w: &str| args.contains(&w);
+/// Commands of git that put a revision into the tree.
+const TAKES: [&str; 6] = [
+    "reset",
+    "cherry-pick",
+    "merge",
+    "checkout",
+    "restore",
+    "rebase",
+];
+
+/// All that a command puts into the tree by git is of revisions that the agent made, and it prints no other.
+pub(super) fn takes_own(text: &str, paths: &Paths, cwd: Option<&str>, own: &Revisions) -> bool {
+    let text = without_heredocs(text);
+    if !TAKES.iter().any(|verb| text.contains(verb)) || shows_outside(&text) {
+        return false;
+    }
+    let mut own = own.clone();
+    let mut takes = false;
+    let quiet = quiet(&text);
+    for segment in segments(inner(&quiet)) {
+        let tokens = tokens(segment);
+        let words: Vec<&str> = tokens.iter().map(String::as_str).collect();
+        let Some((verb, args, dir)) = git(&words) else {
+            continue;
+        };
+        let revisions = revisions(verb, &args, paths, cwd);
+        if dir.is_some() || revisions.iter().any(|r| own.whose(r) == Whose::Foreign) {
+            return false;
+        }
+        let made = |word: &&str| own.whose(word) == Whose::Own;
+        takes |= TAKES.contains(&verb) && revisions.iter().any(made);
+        own.step(&words, paths, cwd);
+    }
+    takes
+}
+
+/// The command that a shell is given: `bash -lc "git show HEAD"`.
+fn inner(text: &str) -> &str {
+    let text = text.trim();
+    let shells = [
+        "bash -lc ",
+        "bash -c ",
+        "sh -c ",
+        "/bin/bash -lc ",
+        "/bin/sh -c ",
+    ];
+    let inner = shells.iter().find_map(|shell| text.strip_prefix(shell));
+    inner.map_or(text, |inner| inner.trim().trim_matches(['\'', '"']))
+}
+
+/// The words of a simple command; blanks within quotes part none.
+fn tokens(segment: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let (mut quote, mut open) = (None, false);
+    for c in segment.chars() {
+        match quote {
+            Some(mark) if mark == c => quote = None,
+            None if matches!(c, '\'' | '"') => {
+                quote = Some(c);
+                if !open {
+                    out.push(String::new());
+                }
+                open = true;
+            }
+            None if c.is_whitespace() || matches!(c, '(' | ')' | '`') => open = false,
+            _ => {
+                if !open {
+                    out.push(String::new());
+                }
+                open = true;
+                if let Some(word) = out.last_mut() {
+                    word.push(c);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Options of git that take the next word.
+const TAKES_NEXT: [&str; 9] = ["-e", "-n", "-L", "-U", "-S", "-G", "-m", "-A", "-B"];
+
+/// The revisions that a subcommand is given; of a search behind its pattern.
+fn revisions<'a>(verb: &str, args: &[&'a str], paths: &Paths, cwd: Option<&str>) -> Vec<&'a str> {
+    let mut out: Vec<&str> = Vec::new();
+    let mut pattern = verb == "grep" && !args.iter().any(|w| w.starts_with("-e"));
+    let mut value = false;
+    // What follows names paths, or where it goes.
+    for word in args
+        .iter()
+        .take_while(|w| **w != "--" && !w.contains(['<', '>']))
+    {
+        if std::mem::replace(&mut value, takes_next(verb, word)) || word.starts_with('-') {
+            continue;
+        }
+        if std::mem::take(&mut pattern) {
+            continue;
+        }
+        let path = || {
+            let known = match paths.place(word, cwd) {
+                Place::Known(_) | Place::Outside => true,
+                Place::Tree(dir) => paths.below(dir.trim_end_matches('/')).next().is_some(),
+            };
+            known || word.contains(['.', '*']) || word.is_empty()
+        };
+        if is_revision(word) || !path() {
+            out.push(word);
+        }
+    }
+    out
+}
+
+/// `-n` of a search numbers the lines.
+fn takes_next(verb: &str, word: &str) -> bool {
+    TAKES_NEXT.contains(&word) && !(verb == "grep" && word == "-n")
+}
+
+/// A revision that is not the agent's.
+fn another_shows(
+    verb: &str,
+    args: &[&str],
+    paths: &Paths,
+    cwd: Option<&str>,
+    own: &Revisions,
+) -> GitShows {
+    let revisions = || revisions(verb, args, paths, cwd);
+    let foreign = |word: &&str| own.whose(word) == Whose::Foreign;
+    let any = |found: bool| {
+        if found {
+            GitShows::Elsewhere
+        } else {
+            GitShows::Nothing
+        }
+    };
+    match verb {
+        "show" | "grep" | "blame" | "annotate" | "diff-tree" => {
+            any(revisions().iter().any(foreign))
+        }
+        "diff" | "difftool" => {
+            let revisions = revisions();
+            let first = revisions.first().is_some_and(foreign);
+            // On the right, or on the left of a range that ends elsewhere.
+            let right = revisions.iter().skip(1).any(foreign);
+            let ranged = |word: &&str| word.contains("..") && foreign(word);
+            match first {
+                _ if right || revisions.iter().any(ranged) => GitShows::Elsewhere,
+                true if args.contains(&"-R") => GitShows::Elsewhere,
+                true => GitShows::Mixed,
+                false => GitShows::Nothing,
+            }
+        }
+        _ => GitShows::Nothing,
+    }
+}
+
+/// The base as it was, or what lies before it.
+fn shows_base(
+    verb: &str,
+    args: &[&str],
+    paths: &Paths,
+    cwd: Option<&str>,
+    own: &Revisions,
+) -> bool {
+    let revisions = || revisions(verb, args, paths, cwd);
+    let base = |word: &&str| own.whose(word) == Whose::Base;
+    match verb {
+        "show" | "diff-tree" => {
+            let revisions = revisions();
+            revisions.iter().all(base) && (!revisions.is_empty() || base(&"HEAD"))
+        }
+        "grep" | "blame" | "annotate" => {
+            let revisions = revisions();
+            !revisions.is_empty() && revisions.iter().all(base)
+        }
+        _ => false,
+    }
+}
+
+fn one_git_shows(verb: &str, args: &[&str]) -> GitShows {
+    let has = |w: &str| verb == w || args.contains(&w);
     let revision = args
         .iter()
         .take_while(|w| **w != "--")
@@ -324,8 +535,66 @@ mod tests {
             (Channel::Edit, Some("Edit"), "x", Scope::OwnChanges),
             (Channel::Web, None, "pkg docs", Scope::Outside),
         ] {
-            let got = scope(&call(channel, tool, text), &paths(), Some("/w/run"));
+            let own = Revisions::default();
+            let got = scope(&call(channel, tool, text), &paths(), Some("/w/run"), &own, false);
             assert_eq!(got, want, "{text}");
+        }
+    }
+
+    /// A revision or a place of somebody else's, though a file of the tree is named; and the agent's own.
+    #[test]
+    #[rustfmt::skip]
+    fn revisions_of_the_agent_and_of_others() {
+        let tree = || Scope::Files([0].into());
+        let branch = "git checkout -qb wip; git commit -qam x";
+        for (before, text, want) in [
+            ("", "git show wip:pkg/a.go", Scope::Outside),
+            ("", "git show \"wip:pkg/a.go\" | head -100", Scope::Outside),
+            ("", "git show wip -- pkg/a.go", Scope::Outside),
+            ("", "git show stash@{0}:pkg/a.go", Scope::Outside),
+            ("", "git show HEAD@{1}:pkg/a.go", Scope::Outside),
+            ("", "git show @{u}:pkg/a.go", Scope::Outside),
+            ("", "git show @{-1}:pkg/a.go", Scope::Outside),
+            ("", "git show :1:pkg/a.go", Scope::Outside),
+            ("", "git grep -n \"\" wip -- pkg/a.go", Scope::Outside),
+            ("", "git grep 'func a' wip -- pkg/a.go", Scope::Outside),
+            ("", "git blame wip -- pkg/a.go", Scope::Outside),
+            ("", "git diff solution -- pkg/a.go", Scope::Unclear),
+            ("", "git diff HEAD stash@{0} -- pkg/a.go", Scope::Outside),
+            ("", "git diff -R wip pkg/a.go", Scope::Outside),
+            ("", "git diff HEAD..wip pkg/a.go", Scope::Outside),
+            ("", "git show HEAD:pkg/a.go", Scope::Outside),
+            ("", "git show @:pkg/a.go | head", Scope::Outside),
+            ("", "git show HEAD:pkg/a.go; cat pkg/a.go", tree()),
+            ("", "git show HEAD:pkg/a.go > /tmp/a; sed -n p pkg/a.go", Scope::Unclear),
+            ("", "git grep -n 'func a' pkg/a.go", tree()),
+            ("", "git grep -n 'func a' -- pkg/a.go", tree()),
+            ("", "git grep -e x HEAD -- pkg/a.go", Scope::Outside),
+            ("", "git blame -L 1,40 pkg/a.go", tree()),
+            ("", "git show :pkg/a.go", tree()),
+            (branch, "git show HEAD:pkg/a.go", tree()),
+            (branch, "git show HEAD -- pkg/a.go", tree()),
+            (branch, "git show wip:pkg/a.go", tree()),
+            (branch, "git diff HEAD~1 HEAD -- pkg/a.go", Scope::Unclear),
+            (branch, "git grep x wip -- pkg/a.go", tree()),
+            (branch, "git blame wip -- pkg/a.go", tree()),
+            ("git stash", "git show stash@{0}:pkg/a.go", tree()),
+            ("git stash", "git show stash@{1}:pkg/a.go", Scope::Outside),
+            ("", "git stash && git show stash@{0}:pkg/a.go", tree()),
+            ("", "git show wip:pkg/a.go; git branch wip", Scope::Outside),
+        ] {
+            let mut own = Revisions::default();
+            own.learn(before, "", true, &paths(), Some("/w/run"));
+            let got = scope(&call(Channel::Command, None, text), &paths(), Some("/w/run"), &own, true);
+            assert_eq!(got, want, "{before}; {text}");
+        }
+        // Where the tree lies is not known.
+        let mut paths = Paths::default();
+        paths.add("pkg/a.go");
+        let own = Revisions::default();
+        for text in ["diff -N pkg/a.go /mnt/ref/pkg/a.go", "cat /mnt/ref/pkg/a.go | diff - pkg/a.go"] {
+            let got = scope(&call(Channel::Command, None, text), &paths, None, &own, true);
+            assert_eq!(got, Scope::Unclear, "{text}");
         }
     }
 }

@@ -59,6 +59,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         unsearched: t.lines.unsearched,
         gt_outputs: t.gt_outputs.clone(),
         own_outputs: t.own_outputs.clone(),
+        own_takes: t.own_takes.clone(),
         contradictions: contradictions(t),
         written_paths: t.changes.written(),
         environment: environment(t),

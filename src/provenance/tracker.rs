@@ -19,7 +19,7 @@ use super::looks::{Looks, status_list};
 use super::model::{AddedFile, Inputs, Provenance};
 use super::needles::NeedleId;
 use super::paths::Paths;
-use super::scope::{Scope, scope};
+use super::scope::{Scope, scope, takes_own};
 use super::start::{self, Read};
 use super::totals;
 use super::turns::{Turn, Turns};
@@ -71,7 +71,7 @@ pub struct Tracker {
     pub(super) gt_paths: Vec<String>,
     pub(super) gt_lines: Vec<GtLine>,
     pub(super) patch: Vec<AddedFile>,
-    starter_known: bool,
+    pub(super) starter_known: bool,
     /// Every call so far reads only, runs tests, or is an edit whose content the trace holds.
     pub(super) accounted: bool,
     layers: Layers,
@@ -85,6 +85,8 @@ pub struct Tracker {
     pub(super) gt_outputs: BTreeSet<EventId>,
     /// Outputs that held lines of the patch that were the agent's, and no others of the GT.
     pub(super) own_outputs: BTreeSet<EventId>,
+    /// Calls that put nothing into the tree by git but revisions that the agent made.
+    pub(super) own_takes: BTreeSet<EventId>,
     /// Lines of the patch that are followed.
     pub(super) patch_lines: usize,
     pub(super) turns: Turns,
@@ -124,6 +126,7 @@ impl Tracker {
             outputs: false,
             gt_outputs: BTreeSet::new(),
             own_outputs: BTreeSet::new(),
+            own_takes: BTreeSet::new(),
             patch_lines,
             turns: Turns::default(),
             handed: Handed::default(),
@@ -133,6 +136,7 @@ impl Tracker {
             .iter()
             .filter_map(|path| path.rsplit_once('/'));
         tracker.task_is(folders.flat_map(|(folder, _)| folder.split('/')));
+        tracker.handed.of_files(inputs.gt_paths);
         tracker.prompted(inputs.prompt);
         tracker
     }
@@ -300,7 +304,17 @@ impl Tracker {
             return;
         }
         let mut scope = match &event.answers {
-            Some(call) => scope(call, &self.changes.paths, self.changes.cwd_of(event)),
+            Some(call) => {
+                let changes = &self.changes;
+                let own = changes.revisions();
+                scope(
+                    call,
+                    &changes.paths,
+                    changes.cwd_of(event),
+                    own,
+                    self.starter_known,
+                )
+            }
             // The call before the first of the trace: the head of the trace is lost, and with it what the agent wrote.
             None if !self.calls => Scope::OwnChanges,
             None => Scope::Unclear,
@@ -338,6 +352,17 @@ impl Tracker {
         };
         let read = start::read(call, &self.changes.paths, self.changes.cwd_of(event))?;
         (!is_patch()).then_some(read)
+    }
+
+    /// A call puts back what the agent made.
+    fn takes_own(&mut self, event: &Event) {
+        let changes = &self.changes;
+        let (paths, cwd) = (&changes.paths, changes.cwd_of(event));
+        if event.channel == Channel::Command
+            && takes_own(&event.text, paths, cwd, changes.revisions())
+        {
+            self.own_takes.insert(event.id);
+        }
     }
 
     /// A whole list of the changed files says of the others that they are unchanged.
@@ -378,7 +403,9 @@ impl Tracker {
     /// environment's: `start` says whether the output can only be of the files of the lines.
     fn read_back(&mut self, ids: &[NeedleId], start: Option<bool>) {
         for id in ids {
+            let laid = self.changes.laid(self.lines.files(*id));
             if let Some(line) = self.lines.get_mut(*id) {
+                line.laid |= laid && !line.shown && line.telling();
                 line.shown = true;
                 line.preapplied |= start == Some(true) && line.telling();
                 line.at_start |= start.is_some() && line.telling();
@@ -472,6 +499,7 @@ impl EventSink for Tracker {
         let mut looks = false;
         if event.channel.is_call() {
             self.calls = true;
+            self.takes_own(event);
             let told = self.changes.call(event);
             self.looks.call(told.all);
             looks = told.all || told.tests;

@@ -35,6 +35,13 @@ pub(super) fn unexplained(t: &Tracker) -> Unexplained {
         }
         if line.shown {
             out.unaccounted += 1;
+            // Shown where only a call may have put it that says nothing of that, then written by the agent.
+            let edited = || {
+                let mut files = owners.files.iter();
+                files.any(|file| t.changes.story(*file).unrecorded)
+            };
+            let copied = line.laid && line.exposed.is_none() && (line.authored || edited());
+            out.placed += u64::from(copied);
             continue;
         }
         let (placed, unaccounted) = placed(t, owners);

@@ -10,6 +10,7 @@ use super::cutting::{quiet, segments, without_heredocs, words};
 use super::directory::Directory;
 use super::paths::{Paths, Place, base_name};
 use super::programs::WRITERS;
+use super::revisions::{Revisions, Whose, git};
 use super::scope::is_program;
 use super::temporary::{fetches, is_temporary};
 
@@ -75,29 +76,12 @@ pub(super) struct View {
 /// What the agent made of its own work, as far as calls show it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Views {
-    /// Commits on top of what it did not commit.
-    commits: usize,
-    stashed: bool,
+    /// Revisions that are its own.
+    pub(super) revisions: Revisions,
     pull_request: bool,
     installed: bool,
     /// Other worktrees.
     trees: BTreeSet<String>,
-}
-
-/// The subcommand of git and what follows it, and the directory that it is run in.
-fn git<'w>(words: &[&'w str]) -> Option<(&'w str, Vec<&'w str>, Option<&'w str>)> {
-    let at = words.iter().position(|w| base_name(w) == "git")?;
-    let mut rest = words.get(at + 1..)?.iter().copied();
-    let mut dir = None;
-    let verb = loop {
-        match rest.next()? {
-            "-C" => dir = rest.next(),
-            "-c" => _ = rest.next(),
-            option if option.starts_with('-') => {}
-            verb => break verb,
-        }
-    };
-    Some((verb, rest.collect(), dir))
 }
 
 /// The last word of a range, `HEAD` where none is written.
@@ -106,23 +90,23 @@ fn is_head(revision: &str) -> bool {
 }
 
 impl Views {
-    /// Remembers what a command made; one that failed may have made nothing, and lost what there was.
-    pub(super) fn learn(&mut self, command: &str, succeeded: bool) {
+    /// Remembers what a command made, and what it printed of that.
+    pub(super) fn learn(
+        &mut self,
+        command: &str,
+        output: &str,
+        succeeded: bool,
+        paths: &Paths,
+        cwd: Option<&str>,
+    ) {
         if !MAKERS.iter().any(|maker| command.contains(maker)) {
             return;
         }
-        let commits = self.commits;
-        self.learn_parts(command);
-        if !succeeded {
-            self.commits = self.commits.min(commits);
-        }
-    }
-
-    fn learn_parts(&mut self, command: &str) {
         let skeleton = without_heredocs(command);
         for segment in segments(&quiet(&skeleton)) {
             self.learn_part(&words(segment).collect::<Vec<_>>());
         }
+        self.revisions.learn(command, output, succeeded, paths, cwd);
     }
 
     fn learn_part(&mut self, words: &[&str]) {
@@ -166,27 +150,13 @@ impl Views {
     }
 
     fn learn_git(&mut self, verb: &str, rest: &[&str]) {
-        let has = |word: &str| rest.contains(&word);
-        let plain = || rest.iter().filter(|w| !w.starts_with('-'));
-        match verb {
-            "commit" if has("--amend") => self.commits = self.commits.max(1),
-            "commit" => self.commits = self.commits.saturating_add(1),
-            "pull" | "merge" | "am" | "cherry-pick" | "rebase" => self.commits = 0,
-            "checkout" | "switch" if !has("-b") && !has("-c") && !has("--") => self.commits = 0,
-            "reset" if has("--hard") => self.commits = 0,
-            "stash" => match rest.first() {
-                None | Some(&"push" | &"save") => self.stashed = true,
-                Some(&"pop" | &"drop" | &"clear") => self.stashed = false,
-                Some(word) => self.stashed |= word.starts_with('-'),
-            },
-            "worktree" if rest.first() == Some(&"add") => {
-                let mut named = plain().skip(1);
-                let dir = named.next();
-                if named.all(|w| is_head(w)) && self.trees.len() < MAX_KEPT {
-                    self.trees.extend(dir.map(|dir| (*dir).to_owned()));
-                }
+        if verb == "worktree" && rest.first() == Some(&"add") {
+            let mut named = rest.iter().filter(|w| !w.starts_with('-')).skip(1);
+            let dir = named.next();
+            let own = |w: &str| is_head(w) || self.revisions.whose(w) == Whose::Own;
+            if named.all(|w| own(w)) && self.trees.len() < MAX_KEPT {
+                self.trees.extend(dir.map(|dir| (*dir).to_owned()));
             }
-            _ => {}
         }
     }
 
@@ -215,6 +185,7 @@ impl Views {
             place.step(segment, &words);
             known.part(&words, &mut view, paths, place.now.as_deref(), made)?;
             known.learn_part(&words);
+            known.revisions.step(&words, paths, place.now.as_deref());
         }
         Some(view)
     }
@@ -320,25 +291,25 @@ impl Views {
             .copied()
             .take_while(|w| *w != "--")
             .filter(|w| !w.starts_with('-') && !is_path(w));
-        let ends_here = |word: &str| match word.split_once("..") {
-            Some((_, right)) => is_head(right.trim_start_matches('.')),
-            None => is_head(word),
+        let whose = |word: &str| self.revisions.whose(word);
+        // The commit that is checked out, or one of the agent's: what is compared, or where a range ends.
+        let ends_here = |word: &str| {
+            let end = word.rsplit_once("..").map_or(word, |(_, end)| end);
+            is_head(end) || whose(word) == Whose::Own
         };
         match verb {
             "diff" if has("-R") || has("--no-index") => None,
             "diff" => {
                 let (left, right) = (revisions.next(), revisions.next());
                 let own = left.is_none_or(|word| !word.contains("..") || ends_here(word))
-                    && right.is_none_or(is_head)
+                    && right.is_none_or(ends_here)
                     && revisions.next().is_none();
                 own.then_some(left.is_some())
             }
             "show" => {
-                let own = |word: &str| {
-                    let name = word.split(':').next().unwrap_or(word);
-                    is_head(name) || self.stashed && name.starts_with("stash")
-                };
-                revisions.all(own).then_some(false)
+                let mut named = revisions.peekable();
+                let head = named.peek().is_some() || whose("HEAD") == Whose::Own;
+                (head && named.all(|word| whose(word) == Whose::Own)).then_some(false)
             }
             "log" | "format-patch" => {
                 let count = rest.iter().enumerate().find_map(|(at, word)| {
@@ -354,19 +325,19 @@ impl Views {
                 let beyond = ["--all", "--reflog", "-g", "--walk-reflogs"]
                     .iter()
                     .any(|o| has(o));
-                let few = count.map_or(range, |count| count <= self.commits);
-                let own = self.commits > 0 && few && !beyond;
+                let few = count.map_or(range, |count| count <= self.revisions.on_top());
+                let own = self.revisions.on_top() > 0 && few && !beyond;
                 (own && revisions.filter(number).all(ends_here)).then_some(false)
             }
             "stash" => {
                 let shows = has("show") || has("-p");
-                (!shows || self.stashed).then_some(false)
+                let which = rest.iter().find(|w| w.starts_with("stash@")).copied();
+                (!shows || whose(which.unwrap_or("stash")) == Whose::Own).then_some(false)
             }
             "checkout" | "switch" => (has("-b") || has("-c")).then_some(false),
+            "blame" => revisions.all(ends_here).then_some(false),
             "worktree" | "add" | "commit" | "push" | "status" | "branch" | "fetch"
-            | "rev-parse" | "merge-base" | "ls-files" | "blame" | "grep" | "config" | "tag" => {
-                Some(false)
-            }
+            | "rev-parse" | "merge-base" | "ls-files" | "grep" | "config" | "tag" => Some(false),
             _ => None,
         }
     }
@@ -405,7 +376,14 @@ mod tests {
             (&["git diff HEAD 5e1f0c2"], false),
             (&["git diff HEAD..origin/main"], false),
             (&["git diff -R origin/main"], false),
-            (&["git show HEAD"], true),
+            (&["git show HEAD"], false),
+            (&["git commit -qam fix", "git show HEAD"], true),
+            (&["git commit -qam fix && git show HEAD~1"], false),
+            (&["git checkout -qb wip && git commit -qam fix", "git show wip -- pkg/a.go"], true),
+            (&["git show wip -- pkg/a.go"], false),
+            (&["git blame wip -- pkg/a.go"], false),
+            (&["git stash show -p stash@{1}"], false),
+            (&["git stash", "git stash show -p stash@{1}"], false),
             (&["git show 9aa1b2c"], false),
             (&["git -C /testbed diff"], true),
             (&["git -C /mnt/up diff"], false),
@@ -440,7 +418,7 @@ mod tests {
             let mut last = None;
             for command in commands {
                 last = views.shows(command, &paths(), Some("/w/run"), &BTreeSet::new());
-                views.learn(command, true);
+                views.learn(command, "", true, &paths(), Some("/w/run"));
             }
             assert_eq!(last.is_some(), own, "{commands:?}");
         }
