@@ -235,6 +235,8 @@ impl Tracker {
             };
             line.authored = true;
             line.late = late;
+            // A sub-agent's own trace follows that of its parent, which may have looked at its work.
+            line.laid &= *actor == Actor::Main;
             // A sub-agent's report was read before the sub-agent's own trace, which shows now that it
             // wrote the line.
             if line.reported && *actor != Actor::Main {
@@ -388,7 +390,7 @@ impl Tracker {
     /// environment's: `start` says whether the output can only be of the files of the lines.
     fn read_back(&mut self, ids: &[NeedleId], start: Option<bool>) {
         for id in ids {
-            let laid = self.changes.laid(self.lines.files(*id));
+            let laid = self.laid(*id);
             if let Some(line) = self.lines.get_mut(*id) {
                 line.laid |= laid && !line.shown && line.telling();
                 line.shown = true;
