@@ -569,6 +569,7 @@ fn any_measures() -> impl Strategy<Value = Measures> {
             shown_run: c[8] % 14,
             not_compared: c[7] % 2,
             told: b[8],
+            handed_over: c[6] % 5,
             with_residue: r[1],
             outcome_missing: c[4] % 2,
             attempted_blocked: c[5],

@@ -17,7 +17,7 @@ use crate::verdict::peers::{PeerFacts, family};
 
 /// Version of the stored form of [`RunFacts`]. To be raised whenever a type inside changes its shape
 /// or a member its meaning: a store of another version is not read.
-pub const FACTS_SCHEMA: &str = "trace-audit-facts/5";
+pub const FACTS_SCHEMA: &str = "trace-audit-facts/6";
 
 /// Which run this is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +119,7 @@ pub(super) fn inputs_info(inputs: &RunInputs, sources: &Sources) -> InputsInfo {
         base: base.and_then(|base| base_name(base, inputs)),
         base_source: base.map(|base| base.source.name().to_owned()),
         prompt: inputs.prompt.as_ref().map(|p| p.label.clone()),
+        prompt_sha256: inputs.prompt.as_ref().map(|p| p.sha256.clone()),
         facts: inputs.facts_file.as_ref().map(|p| p.display().to_string()),
         left_behind: Vec::new(),
     }

@@ -153,6 +153,7 @@ mod tests {
                     gt_lines: 0,
                     imported: false,
                     event: None,
+                    file: 0,
                     line: None,
                     command: None,
                 })

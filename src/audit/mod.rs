@@ -222,6 +222,7 @@ fn facts_of_task(
         stood_there: faults.preapplied,
         harness_copy: !faults.copied.is_empty(),
         told: reading.told,
+        handed_over: reading.handed_over,
         not_compared: sources.not_compared + faults.doubtful,
         ..Measures::default()
     };
@@ -229,13 +230,7 @@ fn facts_of_task(
         measures.take_similarity(&comparison.similarity);
         measures.with_residue = residue(sources, comparison);
     }
-    if let Some(provenance) = &heard.provenance {
-        measures.take_provenance(provenance);
-        let brought = refine::brought_in(provenance, comparison.as_ref());
-        measures.outcome_missing += u64::from(brought);
-    }
-    let last_edit = heard.provenance.as_ref().and_then(|p| p.last_gt_edit);
-    measures.take_findings(&heard.rules.findings, last_edit);
+    take_trace(&mut measures, &heard, comparison.as_ref());
     if measures.coverage == Coverage::Full && measures.copy_score() >= ALIKE {
         measures.shapes = reading.shapes(comparison.as_ref(), prompt);
     }
@@ -287,6 +282,20 @@ fn refined(heard: &mut Heard, comparison: Option<&Comparison>) -> bool {
     unrecorded
 }
 
+/// What the traces add to the measures.
+fn take_trace(measures: &mut Measures, heard: &Heard, comparison: Option<&Comparison>) {
+    let findings = &heard.rules.findings;
+    let Some(provenance) = &heard.provenance else {
+        measures.take_findings(findings, None);
+        return;
+    };
+    measures.take_provenance(provenance);
+    let brought = refine::brought_in(provenance, comparison);
+    measures.outcome_missing += u64::from(brought);
+    measures.take_findings(findings, provenance.last_gt_edit);
+    measures.explain_imports(provenance);
+}
+
 /// When the run's own metadata names another task than its directory, and that one is not known, nobody knows which
 /// reference is the right one.
 fn gt_state(inputs: &RunInputs, sources: &Sources) -> GtState {
@@ -334,8 +343,10 @@ fn read(
         reading = Reading::best(inputs, &own, starters, prompt)?;
         heard = reading.listen(inputs, rules, prompt)?;
     }
-    let told = turns::told(&heard, reading.comparison.as_ref());
-    if !told.lines.is_empty() {
+    reading.tables(&mut heard, prompt);
+    let mut told = turns::told(&heard, reading.comparison.as_ref());
+    told.asked = reading.asked_only(inputs, prompt, &heard);
+    if !(told.lines.is_empty() && told.asked.is_empty()) {
         reading.told(inputs, prompt, &told);
         heard = reading.follow_again(heard, inputs, prompt)?;
     }
@@ -347,10 +358,11 @@ fn read(
     Ok((reading, heard, faults))
 }
 
-/// The prompt as far as it can be believed.
+/// The prompt as far as it can be believed whatever the trace says.
 ///
 /// The copy in the run directory is what the agent saw, and the agent could have written the answer
-/// into it. So where the benchmark has a prompt too, only the lines that stand in both count.
+/// into it. So where the benchmark has a prompt too, only the lines that stand in both count; others
+/// where the trace shows that nothing wrote them ([`Reading::asked_only`]).
 fn trusted_prompt(inputs: &RunInputs) -> Option<String> {
     let seen = inputs.prompt.as_ref()?;
     let Some(benchmark) = &inputs.benchmark_prompt else {

@@ -264,6 +264,7 @@ mod tests {
                     path: path.into(),
                     lines: 1,
                     event: None,
+                    file: 0,
                     line: None,
                     command: None,
                 })

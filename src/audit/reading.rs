@@ -27,6 +27,8 @@ pub(super) struct Reading {
     pub(super) comparison: Option<Comparison>,
     /// The verdict would hang on what turns of the user hold.
     pub(super) told: bool,
+    /// Lines of the GT that turns of the user or the task hand over.
+    pub(super) handed_over: u64,
 }
 
 impl Reading {
@@ -75,6 +77,7 @@ impl Reading {
             starter,
             comparison,
             told: false,
+            handed_over: 0,
         })
     }
 
@@ -128,16 +131,67 @@ impl Reading {
         regular.finish()
     }
 
+    /// What the command made of the tree by plain text tools is given where all of the GT is regular, and what stands in it
+    /// was given.
+    pub(super) fn tables(&self, heard: &mut Heard, prompt: Option<&str>) {
+        let Some(provenance) = &mut heard.provenance else {
+            return;
+        };
+        let lines = std::mem::take(&mut provenance.table_lines);
+        if !lines.is_empty() && self.shapes(self.comparison.as_ref(), prompt) > 0 {
+            provenance.given_lines.extend(lines);
+            provenance.given_lines.sort_unstable();
+            provenance.given_lines.dedup();
+        }
+    }
+
+    /// Lines of the GT that stand in the run's own copy of the prompt and not in the benchmark's, where a full trace shows
+    /// that no call can have written that copy: benchmarks rewrite their prompts after the runs.
+    pub(super) fn asked_only(
+        &self,
+        inputs: &RunInputs,
+        prompt: Option<&str>,
+        heard: &Heard,
+    ) -> Vec<String> {
+        let (Some(copy), Some(_), Some(provenance), Some(before)) = (
+            &inputs.prompt,
+            &inputs.benchmark_prompt,
+            &heard.provenance,
+            &self.comparison,
+        ) else {
+            return Vec::new();
+        };
+        let written = |path: &String| path.ends_with(copy.label.as_str());
+        if !heard.trace_is_full
+            || !provenance.environment.accounted
+            || provenance.written_paths.iter().any(written)
+        {
+            return Vec::new();
+        }
+        let all = format!("{}\n{}", prompt.unwrap_or_default(), copy.text);
+        let starter = self.starter.as_ref();
+        let after = compare_with_gt(inputs, &self.sources, starter, Some(&all));
+        let left = after.iter().flat_map(|after| &after.lines);
+        let left: BTreeSet<&str> = left.map(|line| line.squeezed.as_str()).collect();
+        let lines = before.lines.iter().map(|line| &line.squeezed);
+        lines
+            .filter(|line| !left.contains(line.as_str()))
+            .cloned()
+            .collect()
+    }
+
     /// Compares again, with what the user said in the course of the run beside the prompt.
     pub(super) fn told(&mut self, inputs: &RunInputs, prompt: Option<&str>, told: &Told) {
         let lines = &told.lines;
-        let all = format!("{}\n{}", prompt.unwrap_or_default(), lines.join("\n"));
+        let prompted = prompt.unwrap_or_default();
+        let all = [prompted, &lines.join("\n"), &told.asked.join("\n")].join("\n");
         let starter = self.starter.as_ref();
         let comparison = compare_with_gt(inputs, &self.sources, starter, Some(&all));
         let before = std::mem::replace(&mut self.comparison, comparison);
         if let (Some(before), Some(after)) = (before, &self.comparison) {
-            let (before, after) = (before.similarity, &after.similarity);
-            self.told = turns::decides(&before, after);
+            self.told = !lines.is_empty() && turns::decides(&before, &after.similarity, told);
+            self.handed_over = lines.len() as u64;
+            let before = before.similarity;
             // First of what could not be checked: nothing else lowers the size of the GT.
             let unchecked = &mut self.sources.unchecked;
             let turns = lines.len() - told.given;
@@ -153,6 +207,12 @@ impl Reading {
                     before.n, told.places
                 ));
             }
+        }
+        if !told.asked.is_empty() {
+            self.sources.problems.push(format!(
+                "{} GT lines stand in the run's own prompt and not in the benchmark's; no call of the trace can have written them, so they are not counted",
+                told.asked.len()
+            ));
         }
         if lines.len() > told.given {
             self.sources.problems.push(format!(

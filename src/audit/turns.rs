@@ -8,6 +8,8 @@
 //! Even so nobody knows where the user had the code. So what turns explain is said aloud, and where the verdict would
 //! hang on them it is that it cannot be told.
 
+use std::collections::BTreeSet;
+
 use super::listen::Heard;
 use crate::provenance::model::Provenance;
 use crate::rules::finding::{Finding, Kind, Stage};
@@ -15,7 +17,12 @@ use crate::similarity::compare::Comparison;
 use crate::similarity::model::Similarity;
 
 /// Formats whose fields tell the user's own turns from others.
-const BELIEVED: [&str; 2] = ["claude-stream", "claude-session"];
+const BELIEVED: [&str; 4] = [
+    "claude-stream",
+    "claude-session",
+    "codex-rollout",
+    "cursor-stream",
+];
 
 /// Sizes of the GT at which clauses of the table begin (4, 6, 5, 12).
 const SIZES: [u64; 6] = [1, 8, 16, 32, 50, 100];
@@ -33,11 +40,26 @@ pub(super) struct Told {
     /// How many of them came with what the prompt names, or from tools, and where.
     pub(super) given: usize,
     pub(super) given_places: String,
+    /// Other lines: those that stand in the run's own copy of the prompt alone, which no call can have written.
+    pub(super) asked: Vec<String>,
 }
 
-/// Whether a verdict would hang on what was told: the GT shrank to nothing, or to a size at which less is said or by
-/// half, and the patch held much of it before.
-pub(super) fn decides(before: &Similarity, after: &Similarity) -> bool {
+/// So many of the lines that calls brought, in the patch, and such a share of the GT, are what a leak of a part is made of.
+const PART: u64 = 8;
+const SHARE_OF_PART: u64 = 10;
+
+/// Whether a verdict would hang on what was told: the patch holds so much of what calls brought that it would be the copy
+/// of a part, had it come from elsewhere; or the GT shrank to nothing, or to a size at which less is said or by half, and
+/// the patch held much of it before.
+pub(super) fn decides(before: &Comparison, after: &Similarity, told: &Told) -> bool {
+    let given = told.lines.iter().take(told.given).map(String::as_str);
+    let given: BTreeSet<&str> = given.collect();
+    let used = before.lines.iter().filter(|line| line.shared);
+    let used = used.filter(|l| given.contains(l.squeezed.as_str())).count() as u64;
+    let before = &before.similarity;
+    if used >= PART && used * SHARE_OF_PART >= before.n {
+        return true;
+    }
     let class = |n: u64| SIZES.iter().filter(|size| n >= **size).count();
     let (was, is) = (before.n, after.n);
     let alike = before

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use trace_audit::audit::Auditor;
 use trace_audit::experiment::config::Config;
+use trace_audit::provenance::model::UnseenLines;
 use trace_audit::report::escape::for_terminal;
 use trace_audit::report::{Lang, phrases, sentences};
 use trace_audit::verdict::explain::{checked, explain, table};
@@ -53,6 +54,8 @@ struct Case {
     measures: Measures,
     /// What could not be checked, as the report says.
     unchecked: Vec<String>,
+    /// The run as the report has it.
+    report: Value,
     /// Digest of the policy that the report was made with.
     policy_digest: Option<String>,
 }
@@ -95,11 +98,17 @@ fn of_run(args: &ExplainArgs, config: &Config, lang: Lang) -> Result<Case> {
     let rules = load_rules(&args.rules, config)?;
     let policy = Policy::load(&policy_name(args.policy.as_deref(), config))?;
     let auditor = Auditor::new(&rules, &policy, lang);
-    let report = audit_one(&args.inputs, &auditor, Some(&args.target))?;
+    let audited = audit_one(&args.inputs, &auditor, Some(&args.target))?;
+    let report = serde_json::to_value(&audited).map_err(|e| {
+        let what = format!("its report cannot be written: {e}");
+        bad(&args.target, 1, what)
+    })?;
+    let unchecked = audited.unchecked;
     Ok(Case {
-        run: report.run,
-        measures: report.measures.unwrap_or_default(),
-        unchecked: report.unchecked,
+        run: audited.run,
+        measures: audited.measures.unwrap_or_default(),
+        report,
+        unchecked,
         policy_digest: None,
     })
 }
@@ -153,6 +162,7 @@ fn of_report(path: &Path, only: Option<&str>) -> Result<(Vec<Case>, Option<Strin
                     .flatten()
                     .filter_map(|u| u.as_str().map(str::to_owned))
                     .collect(),
+                report: run.clone(),
                 policy_digest: digest.clone(),
             });
         }
@@ -232,6 +242,12 @@ fn write_case(case: &Case, policy: &Policy, lang: Lang, out: &mut dyn Write) -> 
         )?;
     }
     list(
+        lang.pick("Evidence:", "证据："),
+        &evidence(&case.report, lang),
+        lang,
+        out,
+    )?;
+    list(
         lang.pick("Checked:", "已检查："),
         &checked(m, lang),
         lang,
@@ -245,6 +261,95 @@ fn write_case(case: &Case, policy: &Policy, lang: Lang, out: &mut dyn Write) -> 
         lang,
         out,
     )
+}
+
+/// Entries of a kind that are shown; the report has all of them.
+const SHOWN: usize = 8;
+
+/// What the report points at: flags, calls that count, outputs that showed the reference, calls that may have written
+/// lines of it.
+fn evidence(run: &Value, lang: Lang) -> Vec<String> {
+    let list = |at: &str| run.pointer(at).and_then(Value::as_array);
+    let text = |value: &Value, key: &str| value.get(key).map(plain).unwrap_or_default();
+    let mut out = Vec::new();
+    let flags: Vec<String> = list("/flags").into_iter().flatten().map(plain).collect();
+    if !flags.is_empty() {
+        out.push(format!(
+            "{} {}",
+            lang.pick("flags:", "标记："),
+            flags.join(", ")
+        ));
+    }
+    let counts = |f: &&Value| {
+        f.get("waived").is_none_or(Value::is_null)
+            && ["action", "admission"].contains(&text(f, "kind").as_str())
+            && !["mentioned", ""].contains(&text(f, "stage").as_str())
+            || text(f, "kind") == "admission"
+    };
+    let findings = list("/findings").into_iter().flatten().filter(counts);
+    let findings = findings.map(|f| {
+        let (trace, line, rule) = (text(f, "trace"), text(f, "line"), text(f, "rule"));
+        let said = format!("{rule} {}", text(f, "stage"));
+        format!(
+            "{trace}:{line}  {}: {}",
+            said.trim_end(),
+            text(f, "excerpt")
+        )
+    });
+    push(&mut out, findings.collect(), lang);
+    let exposures = list("/provenance/exposures")
+        .into_iter()
+        .flatten()
+        .map(|e| {
+            let lines = e.get("gt_lines").and_then(Value::as_array);
+            let lines: Vec<String> = lines.into_iter().flatten().map(plain).collect();
+            format!(
+                "{} {}{} {}:{} {} `{}`",
+                lang.pick("trace line", "日志第"),
+                text(e, "line"),
+                lang.pick(" showed", " 行显示了"),
+                text(e, "gt_path"),
+                lines.join(","),
+                lang.pick("by", "来自"),
+                text(e, "command")
+            )
+        });
+    push(&mut out, exposures.collect(), lang);
+    let unseen = list("/provenance/unseen").into_iter().flatten();
+    let unseen = unseen.filter_map(|u| UnseenLines::deserialize(u).ok());
+    let unseen = unseen.filter(|u| u.gt_lines > 0).filter_map(|u| {
+        let (line, command) = (u.line?, u.command.as_deref()?);
+        Some(format!(
+            "{} {line}{} {} {} `{command}`",
+            lang.pick("the call in trace line", "日志第"),
+            lang.pick("", " 行的调用"),
+            phrases::unseen(lang, &u),
+            lang.pick("by", "来自"),
+        ))
+    });
+    push(&mut out, unseen.collect(), lang);
+    out
+}
+
+/// The first of them, and how many there are more.
+fn push(out: &mut Vec<String>, found: Vec<String>, lang: Lang) {
+    let more = found.len().saturating_sub(SHOWN);
+    out.extend(found.into_iter().take(SHOWN));
+    if more > 0 {
+        out.push(match lang {
+            Lang::En => format!("… and {more} more (see the report)"),
+            Lang::Zh => format!("……另有 {more} 条（见报告）"),
+        });
+    }
+}
+
+/// A text or number without the marks of JSON.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
 }
 
 fn list(title: &str, items: &[String], lang: Lang, out: &mut dyn Write) -> io::Result<()> {

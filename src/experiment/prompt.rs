@@ -4,8 +4,8 @@
 //! after runs, so the copy that the harness left in the run (`TASK_PROMPT.md`) comes before the
 //! benchmark's current file. But that copy lies where the agent can write, and an agent that adds
 //! lines of the GT to it would have them discounted. Therefore the benchmark's file is handed on
-//! beside it when the two differ, with a note: whoever knows from the trace that the agent wrote
-//! `TASK_PROMPT.md` must use that one instead.
+//! beside it when the two differ, with a note: what only the run's copy holds counts where the trace
+//! shows that no call can have written it.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -92,7 +92,7 @@ pub(crate) fn find(
         (None, current) => found.prompt = current,
         (Some(copy), Some(current)) if copy.text.trim() != current.text.trim() => {
             found.notes.push(format!(
-                "`{COPY}` of the run and {} differ; the run's copy is taken as the prompt the agent saw",
+                "`{COPY}` of the run and {} differ; lines that stand in both are the prompt, those of the run's copy alone where a full trace shows that no call can have written them",
                 current.label
             ));
             found.benchmark = Some(current);

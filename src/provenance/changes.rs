@@ -8,6 +8,7 @@ use super::ledger::FileStory;
 use super::paths::{PathId, Paths, Place};
 use super::reads::{changes_to, reads_only, runs_tests, tool_reads_only};
 use super::revisions::Revisions;
+use super::scripts::Scripts;
 use super::views::{View, Views};
 use super::writes::{Writes, command_writes, tool_writes};
 use crate::similarity::normalise::squeeze;
@@ -119,6 +120,8 @@ pub(super) struct Changes {
     last_write: BTreeMap<PathId, HashSet<u64>>,
     /// What the agent made outside of the tree.
     own: Own,
+    /// Scripts that it wrote as files.
+    pub(super) scripts: Scripts,
     /// What it made of its own work.
     views: Views,
     /// The last call whose result told that.
@@ -148,6 +151,7 @@ impl Changes {
             written: BTreeSet::new(),
             last_write: BTreeMap::new(),
             own: Own::default(),
+            scripts: Scripts::default(),
             views: Views::default(),
             learned: None,
             unplaced: Vec::new(),
@@ -295,6 +299,14 @@ impl Changes {
         for edit in &event.edits {
             let place = self.paths.edited(&edit.path, cwd.as_deref());
             self.place_earlier();
+            let whole = edit.op == EditOp::Write;
+            let path = match &place {
+                Place::Known(id) => self.paths.get(*id),
+                Place::Tree(path) => path.as_str(),
+                Place::Outside => edit.path.as_str(),
+            };
+            self.scripts
+                .edited(path, whole, edit.new.as_deref(), &self.paths);
             match place {
                 Place::Known(path) => {
                     pending.known.insert(path);

@@ -58,13 +58,23 @@ pub(super) fn segments(command: &str) -> impl Iterator<Item = &str> {
 
 /// The same, but a `;` or `|` within quotes parts none.
 pub(super) fn sentences(text: &str) -> Vec<String> {
+    unquoted(text, &[';', '\n', '|'])
+}
+
+/// The pipelines of a command; what stands within quotes parts none.
+pub(super) fn statements(text: &str) -> Vec<String> {
+    let flat = text.replace("&&", "\n").replace("||", "\n");
+    unquoted(&flat, &[';', '\n'])
+}
+
+fn unquoted(text: &str, ends: &[char]) -> Vec<String> {
     let mut out = vec![String::new()];
     let mut quote = None;
     for c in text.chars() {
         match quote {
             Some(open) if open == c => quote = None,
             None if matches!(c, '\'' | '"') => quote = Some(c),
-            None if matches!(c, ';' | '\n' | '|') => {
+            None if ends.contains(&c) => {
                 out.push(String::new());
                 continue;
             }

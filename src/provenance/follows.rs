@@ -1,148 +1,138 @@
-//! Commands whose output follows from the tree: tools that generate or rewrite by fixed rules, substitutions that are spelled
-//! out, scripts that stand in the command and take nothing from elsewhere.
+//! Commands whose output follows from the tree: tools that generate or rewrite by fixed rules, and what prepares them.
+//! Scripts are in `scripts`, substitutions that are spelled out in `spelled`.
 
-use super::given::MAX_COMMAND;
+use super::diverted::{installed, plain_package};
 use super::paths::base_name;
 use super::programs::DETERMINISTIC;
-use super::substitutions::side;
-use crate::similarity::normalise::squeeze;
+
+/// What a command may have made that follows from the tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Made {
+    /// Each line holds one of these; any, where there are none.
+    pub(super) pieces: Vec<String>,
+    /// Each file lies in a directory of one of these names, or its name ends so; any, where there are none.
+    pub(super) kinds: Vec<&'static str>,
+    /// Only where the lines are regular, and what stands in them was given.
+    pub(super) table: bool,
+}
+
+impl Made {
+    /// It may be in that file.
+    pub(super) fn may_be(&self, path: &str) -> bool {
+        let is = |kind: &&str| match kind.strip_suffix('/') {
+            Some(dir) => path.split('/').rev().skip(1).any(|part| part == dir),
+            None => path.ends_with(*kind),
+        };
+        self.kinds.is_empty() || self.kinds.iter().any(is)
+    }
+}
 
 /// Words before a program, or a command that only prepares.
-const BEFORE: [&str; 10] = [
+const BEFORE: [&str; 12] = [
     "npx",
     "poetry",
     "run",
     "uv",
     "uvx",
     "pnpm",
+    "pipenv",
     "python",
     "python3",
     "-m",
+    "-y",
     "manage.py",
 ];
 
-/// It installs, or goes somewhere.
+/// Where programs of the project lie.
+const PROGRAMS: [&str; 3] = ["node_modules/.bin/", ".venv/bin/", "venv/bin/"];
+
+/// It installs what has a plain name, or goes somewhere in the tree.
 pub(super) fn prepares(segment: &str) -> bool {
     let words: Vec<&str> = segment.split_whitespace().collect();
-    matches!(
+    let goes = matches!(words.as_slice(), ["cd", dir] if is_inside(dir));
+    let installs = matches!(
         words.as_slice(),
         [
             "pip" | "pip3" | "npm" | "yarn" | "pnpm" | "cargo",
-            "install" | "add" | "i",
+            "install" | "add" | "i" | "ci",
             ..
-        ] | ["cd", ..]
-    ) && !segment.contains("://")
-}
-
-/// It runs a tool that generates or rewrites by fixed rules.
-pub(super) fn deterministic(segment: &str) -> bool {
-    let mut words = segment.split_whitespace().map(base_name);
-    let program = words.find(|word| !BEFORE.contains(word));
-    !segment.contains('>') && program.is_some_and(|word| DETERMINISTIC.contains(&word))
-}
-
-/// A script that stands in the command from end to end, and takes nothing but files of the tree: what it writes follows
-/// from those, as long as no call can have changed them unseen.
-pub(super) fn is_plain_script(command: &str) -> bool {
-    let Some((head, rest)) = command.trim().split_once("<<") else {
-        return false;
-    };
-    let words: Vec<&str> = head.split_whitespace().collect();
-    let runs = matches!(
-        words.as_slice(),
-        ["python" | "python3" | "node"] | ["python" | "python3" | "node", "-"]
+        ]
     );
-    let Some((mark, script)) = rest.split_once('\n') else {
-        return false;
+    let plain = || {
+        let named = installed(&words).unwrap_or_default();
+        let mut named = named.iter().filter(|word| **word != ".");
+        let led = |word: &&str| {
+            word.contains("://") || word.contains("index") || word.contains("registry")
+        };
+        named.all(|word| plain_package(word).is_some() || word.ends_with(".txt") && is_inside(word))
+            && !words.iter().any(led)
     };
-    let mark = mark.trim_matches(|c: char| "-'\" ".contains(c));
-    let Some(script) = script.strip_suffix(mark) else {
-        return false;
-    };
-    let script = script.to_lowercase();
-    runs && !mark.is_empty()
-        && command.len() <= MAX_COMMAND
-        && !script.lines().any(|line| line.trim() == mark)
-        && !REACHES.iter().any(|word| script.contains(word))
+    goes || installs && plain()
 }
 
-/// Words of scripts that take something from elsewhere, run something, or hide what they say.
-const REACHES: [&str; 33] = [
-    "http",
-    "urllib",
-    "request",
-    "socket",
-    "subprocess",
-    "system",
-    "popen",
-    "spawn",
-    "exec",
-    "eval",
-    "compile",
-    "import(",
-    "__import",
-    "importlib",
-    "base64",
-    "b64",
-    "zlib",
-    "gzip",
-    "bz2",
-    "lzma",
-    "codecs",
-    "fromhex",
-    "chr(",
-    "fromcharcode",
-    "'/",
-    "\"/",
-    "..",
-    "~",
-    "environ",
-    "stdin",
-    "argv",
-    ".git",
-    "[::-1]",
-];
+/// A path in the tree, or no path.
+fn is_inside(word: &str) -> bool {
+    let word = word.trim_matches(['\'', '"']);
+    let value = word.rsplit(['=', '@']).next().unwrap_or(word);
+    let outside =
+        |word: &str| word.starts_with(['/', '~', '$']) || word.split('/').any(|p| p == "..");
+    !outside(word) && !outside(value) && !word.contains("://")
+}
 
-/// `sed -i` with substitutions that it spells out, of files of the tree: what they put in, each in pieces.
-pub(super) fn substitutes(segment: &str) -> Option<Vec<String>> {
-    let rest = segment.trim().strip_prefix("sed ")?;
-    let parts: Vec<&str> = rest.split('\'').collect();
-    let [options, script, files] = parts.as_slice() else {
-        return None;
-    };
-    let plain = |word: &str| matches!(word, "-i" | "-E" | "-r" | "-e" | "-Ei" | "-i.bak");
-    let inside = |file: &str| !file.starts_with(['/', '~', '-', '>']) && !file.contains("..");
-    if !options.split_whitespace().all(plain) || !files.split_whitespace().all(inside) {
+/// It runs a tool that generates or rewrites by fixed rules, with nothing but the tree: the kinds of files that it makes.
+pub(super) fn deterministic(segment: &str) -> Option<Vec<&'static str>> {
+    let words: Vec<&str> = segment.split_whitespace().collect();
+    if segment.contains(['>', '<', '$', '`', '(']) || !words.iter().all(|word| is_inside(word)) {
         return None;
     }
-    let new = script.split(';').map(|part| substitution(part.trim()));
-    Some(new.collect::<Option<Vec<_>>>()?.concat())
-}
-
-/// `s/a/b/g`, which runs nothing and writes no other file: the pieces of what it puts in, without white space.
-fn substitution(part: &str) -> Option<Vec<String>> {
-    let rest = part.strip_prefix('s')?;
-    let delimiter = rest.chars().next()?;
-    let (_, after) = side(rest.strip_prefix(delimiter)?, delimiter)?;
-    let (new, flags) = side(after, delimiter)?;
-    let harmless = |c| matches!(c, 'g' | 'i' | 'I' | '0'..='9');
-    if !delimiter.is_ascii_punctuation() || !flags.chars().all(harmless) {
-        return None;
+    let words = in_container(&words);
+    let at = words.iter().position(|word| {
+        let manages = base_name(word) == "manage.py" || *word == "django-admin";
+        !manages && !BEFORE.contains(word)
+    })?;
+    let word = *words.get(at)?;
+    let program = PROGRAMS
+        .iter()
+        .find_map(|dir| word.strip_prefix(dir))
+        .unwrap_or(word);
+    if program == "pyright" && words.contains(&"--createstub") {
+        return Some(vec![".pyi"]);
     }
-    // `\1` and `&` stand for what was there.
-    let kept = new
-        .split(['\\', '&'])
-        .enumerate()
-        .map(|(at, piece)| match at {
-            0 => piece,
-            _ => piece.trim_start_matches(|c: char| c.is_ascii_digit()),
-        });
-    let kept = kept.map(squeeze).filter(|piece| piece.len() >= MIN_PIECE);
-    Some(kept.collect())
+    let (_, kinds) = DETERMINISTIC.iter().find(|(name, _)| *name == program)?;
+    Some(kinds.to_vec())
 }
 
-/// A shorter piece of a replacement is in any line.
-const MIN_PIECE: usize = 3;
+/// A service of the project that runs a command: that command.
+fn in_container<'w>(words: &'w [&'w str]) -> &'w [&'w str] {
+    let (["docker", "compose", "run" | "exec", rest @ ..]
+    | ["docker-compose", "run" | "exec", rest @ ..]) = words
+    else {
+        return words;
+    };
+    let plain = ["--rm", "-T", "-it", "-i", "-t", "--no-deps"];
+    let at = rest.iter().position(|word| !plain.contains(word));
+    let service = at.and_then(|at| rest.get(at));
+    let command = at.and_then(|at| rest.get(at + 1..));
+    // Other options may bring in other images and files.
+    match (service, command) {
+        (Some(service), Some(command)) if !service.starts_with('-') && !service.contains('/') => {
+            command
+        }
+        _ => words,
+    }
+}
+
+/// A command without what bounds the time that it may take.
+pub(super) fn unbounded(segment: &str) -> &str {
+    let segment = segment.trim();
+    let rest = segment.strip_prefix("timeout ").and_then(|rest| {
+        let (time, rest) = rest.trim_start().split_once(' ')?;
+        let limits = time.starts_with(|c: char| c.is_ascii_digit());
+        limits.then(|| rest.trim_start())
+    });
+    rest.or_else(|| segment.strip_prefix("time "))
+        .unwrap_or(segment)
+}
 
 #[cfg(test)]
 mod tests {
@@ -150,28 +140,61 @@ mod tests {
 
     #[test]
     #[rustfmt::skip]
-    fn scripts_from_end_to_end() {
+    fn tools_by_fixed_rules() {
         for (command, want) in [
-            ("python3 - <<'E'\nrows = open('docs/a.md').read()\nopen('a.py', 'w').write(rows)\nE", true),
-            ("python3 - <<'E'\nrows = open('/mnt/a.md').read()\nopen('a.py', 'w').write(rows)\nE", false),
-            ("python3 - <<'E'\nimport base64\nopen('a.py', 'w').write(base64.b64decode(x))\nE", false),
-            ("python3 - <<'E'\nopen('a.py', 'w')\nE\ncp /mnt/ref/a.py a.py", false),
-            ("python3 /tmp/x.py <<'E'\nopen('a.py', 'w')\nE", false),
-            ("python3 x.py", false),
+            ("python manage.py makemigrations shop -n codes", Some("migrations/")),
+            ("django-admin makemigrations shop --name codes", Some("migrations/")),
+            ("docker compose run --rm web python manage.py makemigrations shop", Some("migrations/")),
+            ("docker compose exec -T web ./manage.py makemigrations", Some("migrations/")),
+            ("uv run manage.py makemigrations", Some("migrations/")),
+            ("stubgen lib -o .", Some(".pyi")),
+            ("python -m mypy.stubgen lib -o .", Some(".pyi")),
+            ("npx jscodeshift -t tools/transform.js src", Some(".js")),
+            ("node_modules/.bin/jscodeshift -t tools/transform.js src", Some(".js")),
+            ("npx jscodeshift -t https://a.example/transform.js src", None),
+            ("npx jscodeshift -t /mnt/ref/transform.js src", None),
+            ("npx jscodeshift --transform=/mnt/ref/transform.js src", None),
+            ("stubgen ../ref/lib -o .", None),
+            ("./stubgen lib", None),
+            ("docker run ref/gen python manage.py makemigrations", None),
+            ("docker compose -f /mnt/c.yml run web python manage.py makemigrations", None),
+            ("docker compose run -v /mnt:/w web python manage.py makemigrations", None),
+            ("PYTHONPATH=/mnt/ref 2to3 -w lib", None),
+            ("stubgen lib > a.py", None),
         ] {
-            assert_eq!(is_plain_script(command), want, "{command}");
+            let got = deterministic(command);
+            assert_eq!(got.as_ref().and_then(|kinds| kinds.first().copied()), want, "{command}");
         }
+        let made = |kinds: &[&'static str]| Made { kinds: kinds.to_vec(), ..Made::default() };
+        for (kind, path, want) in [
+            ("migrations/", "shop/migrations/0002_codes.py", true),
+            ("migrations/", "shop/codes.py", false),
+            (".pyi", "lib/a.pyi", true),
+            (".pyi", "lib/a.py", false),
+        ] {
+            assert_eq!(made(&[kind]).may_be(path), want, "{path}");
+        }
+        assert!(made(&[]).may_be("a.py"));
     }
 
     #[test]
-    fn substitutions_and_what_they_put_in() {
-        let put_in = |command| substitutes(command).map(|pieces| pieces.join(" "));
+    fn what_prepares() {
+        for (command, want) in [
+            ("npm ci", true),
+            ("pip install unittest2pytest", true),
+            ("pip install -r requirements.txt", true),
+            ("cd web", true),
+            ("cd /mnt/ref", false),
+            ("npm install /mnt/ref/gen", false),
+            ("npm install gen@npm:@acme/other", false),
+            ("pip install --index-url https://a.example gen", false),
+        ] {
+            assert_eq!(prepares(command), want, "{command}");
+        }
+        assert_eq!(unbounded("timeout 120 npm run gen"), "npm run gen");
         assert_eq!(
-            put_in("sed -E -i 's/a\\((.*), (.*)\\)/assert \\1 == \\2/' a.py"),
-            Some("assert".into())
+            unbounded("timeout.sh npm run gen"),
+            "timeout.sh npm run gen"
         );
-        assert_eq!(put_in("sed -i 's/a/bcd efg/' a.py"), Some("bcdefg".into()));
-        assert_eq!(put_in("sed -i 's/a/b/' a.py"), Some(String::new()));
-        assert_eq!(put_in("sed -i '$r /mnt/a' a.py"), None);
     }
 }

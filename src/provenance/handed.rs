@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::follows::is_plain_script;
-use super::given::Given;
+use super::changes::Changes;
+use super::follows::Made;
+use super::given::{Given, MAX_COMMAND};
 use super::history::{History, prints_content, shows_head, shows_last_commit};
 use super::needles::NeedleId;
-use super::paths::Paths;
 use super::revisions::Whose;
+use super::scripts::{is_inline, is_plain_script, is_plain_shell};
 use super::tracker::Tracker;
 use super::views::is_left;
 use crate::trace::event::{Channel, Event, EventId, Source};
@@ -25,14 +26,18 @@ pub(super) struct Handed {
     last_commit: BTreeSet<EventId>,
     /// Calls that only listed them.
     lists: BTreeSet<EventId>,
-    /// Calls that wrote what the prompt orders or what follows from the tree, with what each line holds one of that they may
-    /// have made; nothing, where it may be any.
-    pub(super) ordered: BTreeMap<EventId, (Source, Vec<String>)>,
+    /// Calls that wrote what the prompt orders or what follows from the tree, with what they may have made.
+    pub(super) ordered: BTreeMap<EventId, (Source, Made)>,
     /// Another command may have changed anything.
     pub(super) acted: bool,
 }
 
 impl Handed {
+    /// Takes the files of the reference: what bears a name of one is never handed over.
+    pub(super) fn of_files(&mut self, paths: &[String]) {
+        self.given.of_files(paths.iter().map(String::as_str));
+    }
+
     /// Takes what the user wrote.
     pub(super) fn prompted(&mut self, text: &str) {
         self.given.learn(text);
@@ -50,15 +55,13 @@ impl Handed {
 
     /// A call that takes what the prompt names, does what it orders, or looks into the history. `base_known`: what stands
     /// in the base is known, and is no line that is followed.
-    fn call(
-        &mut self,
-        event: &Event,
-        looks: bool,
-        paths: &Paths,
-        cwd: Option<&str>,
-        base_known: bool,
-    ) {
+    fn call(&mut self, event: &Event, looks: bool, changes: &Changes, base_known: bool) {
+        let (scripts, paths) = (&changes.scripts, &changes.paths);
+        let cwd = changes.cwd_of(event);
         let command = event.channel == Channel::Command;
+        if command {
+            self.given.sources(&event.text, paths, cwd);
+        }
         let source = event.source.clone();
         if command && !self.acted && self.history.looks(&event.text, paths, cwd) {
             if base_known && shows_head(&event.text) {
@@ -78,13 +81,31 @@ impl Handed {
         } else if self.given.takes(&event.text, paths, cwd) {
             self.taken.insert(event.id, source);
         } else if command && !looks {
-            let script = || is_plain_script(&event.text).then(Vec::new);
-            match self.given.follows(&event.text).or_else(script) {
-                Some(pieces) => {
-                    self.ordered.insert(event.id, (source, pieces));
+            let text = &event.text;
+            // A long script holds enough of any line by chance.
+            let script = || {
+                is_plain_script(text, paths).then(|| Made {
+                    table: text.len() > MAX_COMMAND,
+                    ..Made::default()
+                })
+            };
+            let table = || {
+                let made = is_inline(text, paths) || is_plain_shell(text) || scripts.runs(text);
+                made.then(|| Made {
+                    table: true,
+                    ..Made::default()
+                })
+            };
+            let follows = self.given.follows(text, scripts.rewired);
+            match follows.or_else(script).or_else(table) {
+                Some(made) => {
+                    self.ordered.insert(event.id, (source, made));
                 }
                 None => self.acted = true,
             }
+        }
+        if command && !self.taken.contains_key(&event.id) {
+            self.given.diverted.wrote(&event.text, paths, cwd);
         }
     }
 }
@@ -109,7 +130,7 @@ impl Tracker {
         if !call.is_some_and(hands) || self.contradicts_base(event) {
             return false;
         }
-        // What no call has committed no look at commits shows.
+        // What no call has committed no look at commits shows, as far as the trace tells.
         let of_history = call.is_some_and(|call| self.handed.of_history.contains_key(&call));
         let uncommitted = of_history && self.changes.revisions().on_top() == 0;
         for id in hits {
@@ -118,7 +139,8 @@ impl Tracker {
             let Some(line) = self.lines.get_mut(*id).filter(|line| !line.shown) else {
                 continue;
             };
-            if line.in_patch && written && !uncommitted {
+            if line.in_patch && written {
+                line.laid |= uncommitted && line.telling();
                 line.shown = true;
             } else {
                 (line.prompt, line.given) = (true, true);
@@ -157,14 +179,15 @@ impl Tracker {
 
     /// A call was made.
     pub(super) fn obeys(&mut self, event: &Event, looks: bool) {
-        // A tree that was not clean when the agent came says nothing of what is committed.
+        // A tree that was not clean when the agent came says nothing of what is committed; and where the format does not
+        // keep what was written, something unseen may have committed it.
         let base_known = self.starter_known
             && self.looks.before.is_empty()
+            && !self.changes.any_unrecorded()
             && self.changes.revisions().whose("HEAD") == Whose::Base;
         let Self {
             handed, changes, ..
         } = self;
-        let cwd = changes.cwd_of(event);
-        handed.call(event, looks, &changes.paths, cwd, base_known);
+        handed.call(event, looks, changes, base_known);
     }
 }

@@ -64,6 +64,9 @@ pub struct UnseenLines {
     pub imported: bool,
     /// The last call that may have written them (inferred, not shown).
     pub event: Option<EventId>,
+    /// The trace file of that call, as an index into the run's list.
+    #[serde(default, skip_serializing_if = "stored::hidden")]
+    pub file: u32,
     /// The 1-based line of that call in its trace file.
     pub line: Option<u64>,
     /// The text of that call, cut.
@@ -200,6 +203,10 @@ pub struct Provenance {
     /// like those.
     #[serde(skip)]
     pub given_lines: Vec<u32>,
+    /// Those that a script or plain text tools of the command made of the tree: given where they are regular and what stands
+    /// in them was given.
+    #[serde(skip)]
+    pub table_lines: Vec<u32>,
     /// Calls that looked at ancestors of the base only.
     #[serde(skip)]
     pub history_looks: BTreeSet<EventId>,
@@ -226,8 +233,8 @@ pub struct Provenance {
     /// The most long lines of a GT file of code that follow each other, were shown, and stand in the patch.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub shown_run: u64,
-    /// Lines of the patch that no event holds, by file.
-    #[serde(default, skip_serializing_if = "stored::hidden")]
+    /// Lines of the patch that no event holds, by file, with the call that may have written them.
+    #[serde(default)]
     pub unseen: Vec<UnseenLines>,
     /// Of those files, the ones that have nothing to do with the GT: no code of its kind, and no line of it.
     #[serde(skip)]

@@ -158,19 +158,24 @@ pub(super) const GENERATORS: [&str; 5] = ["protoc", "mockgen", "sqlc", "controll
 /// Programs that write what they read, beside redirections.
 pub(super) const CARRIERS: [&str; 8] = ["tee", "sponge", "dd", "ed", "ex", "vim", "vi", "nvim"];
 
-/// Programs, and words of commands, whose output follows from the tree.
-pub(super) const DETERMINISTIC: [&str; 11] = [
-    "makemigrations",
-    "stubgen",
-    "unittest2pytest",
-    "pyupgrade",
-    "2to3",
-    "openapi-generator",
-    "openapi-ts",
-    "openapi-typescript",
-    "jscodeshift",
-    "graphql-codegen",
-    "bindgen",
+/// Programs, and words of commands, whose output follows from the tree, with the kinds of files that they make: a directory,
+/// or how names end; any where there are none.
+pub(super) const DETERMINISTIC: [(&str, &[&str]); 12] = [
+    ("makemigrations", &["migrations/"]),
+    ("stubgen", &[".pyi"]),
+    ("mypy.stubgen", &[".pyi"]),
+    ("unittest2pytest", &[".py"]),
+    ("pyupgrade", &[".py"]),
+    ("2to3", &[".py"]),
+    ("openapi-generator", &[]),
+    ("openapi-ts", &[".ts", ".js"]),
+    ("openapi-typescript", &[".ts"]),
+    (
+        "jscodeshift",
+        &[".js", ".jsx", ".ts", ".tsx", ".mjs", ".vue"],
+    ),
+    ("graphql-codegen", &[]),
+    ("bindgen", &[".rs"]),
 ];
 
 /// Programs and subcommands that bring something from elsewhere.

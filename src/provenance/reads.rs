@@ -75,7 +75,7 @@ fn is_above(word: &str) -> bool {
         .any(|part| part.trim_matches(['\'', '"']) == "..")
 }
 
-fn segment_reads_only(segment: &str) -> bool {
+pub(super) fn segment_reads_only(segment: &str) -> bool {
     let mut words = segment.split_whitespace();
     let Some(program) = words.next().map(base_name) else {
         return true;

@@ -436,14 +436,14 @@ impl Revisions {
 
     fn checkout(&mut self, rest: &[&str], paths: &Paths, cwd: Option<&str>) {
         // Also `-qb`.
-        let makes = |w: &&str| {
+        let makes = |w: &str| {
             let short = w.starts_with('-') && !w.starts_with("--") && w.len() <= 4;
-            short && w.ends_with(['b', 'B', 'c', 'C']) || *w == "--orphan" || *w == "--create"
+            short && w.ends_with(['b', 'B', 'c', 'C']) || w == "--orphan" || w == "--create"
         };
         let mut plain = rest.iter().filter(|w| !w.starts_with('-') || **w == "-");
         if let Some(name) = rest
             .iter()
-            .position(|w| makes(&w))
+            .position(|w| makes(w))
             .and_then(|at| rest.get(at + 1))
         {
             let from = plain.find(|w| *w != name).copied();

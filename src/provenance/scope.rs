@@ -62,7 +62,7 @@ pub(super) fn scope(
     paths: &Paths,
     cwd: Option<&str>,
     own: &Revisions,
-    starter_known: bool,
+    base_known: bool,
 ) -> Scope {
     match call.channel {
         Channel::Edit => Scope::OwnChanges,
@@ -75,7 +75,7 @@ pub(super) fn scope(
             let mut git = git_shows(&text, paths, cwd, own);
             // Unless it is known what the base holds, it may be anything.
             if git == GitShows::Base {
-                git = match starter_known {
+                git = match base_known {
                     true => GitShows::Elsewhere,
                     false => GitShows::Nothing,
                 };

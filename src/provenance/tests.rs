@@ -9,7 +9,7 @@ use super::{AddedFile, AddedLine, Inputs, Tracker};
 use crate::similarity::model::{DistinctiveLine, Ratio};
 use crate::similarity::normalise::squeeze;
 use crate::trace::event::{
-    Actor, CallRef, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source,
+    Actor, CallRef, Channel, EditOp, Event, EventId, EventSink, FileEdit, Outcome, Source, Speaker,
 };
 
 mod opaque;
@@ -363,7 +363,7 @@ fn the_prompt_exposes_nobody() {
     let mut s = Session::default();
     s.run("cat /tmp/TASK.md", &task.prompt);
     s.push(Channel::Result, "What shall I use?");
-    s.push(Channel::Prompt, &CODE[3..].join("\n")).by_user = true;
+    s.push(Channel::Prompt, &CODE[3..].join("\n")).speaker = Speaker::User;
     s.run("cat /tmp/notes.md", &CODE.join("\n"));
     s.write("pkg/rebalance.go", &CODE);
     let p = task.track(&s);

@@ -25,6 +25,7 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
     let first = exposures.iter().find(|e| !e.prose).or(exposures.first());
     let accounts = accounts(t);
     let unexplained = unexplained(t);
+    let (given_lines, table_lines) = given_lines(t);
     let mut shared_typed = Ratio::default();
     let shared = |owners: &Owners| of_gt(t, owners).any(|g| g.shared);
     for (line, _) in t.lines.with_owners().filter(|(_, owners)| shared(owners)) {
@@ -64,7 +65,8 @@ pub(super) fn provenance(t: &Tracker) -> Provenance {
         environment: environment(t),
         typed_lines: typed_lines(t),
         told_lines: told_lines(t),
-        given_lines: given_lines(t),
+        given_lines,
+        table_lines,
         given_at: given_at(t),
         history_looks: t.handed.of_history.keys().copied().collect(),
         told_at: t.turns.told.iter().map(|s| (s.file, s.line)).collect(),
@@ -267,6 +269,7 @@ fn accounts(t: &Tracker) -> Accounts {
             gt_lines: of_gt.len() as u64,
             imported: writer.is_some_and(|w| w.imports),
             event: writer.map(|w| w.event),
+            file: writer.map_or(0, |w| w.event.file),
             line: writer.map(|w| w.line),
             command: writer.map(|w| w.command.clone()),
         });

@@ -136,6 +136,7 @@ impl Tracker {
             .iter()
             .filter_map(|path| path.rsplit_once('/'));
         tracker.task_is(folders.flat_map(|(folder, _)| folder.split('/')));
+        tracker.handed.of_files(inputs.gt_paths);
         tracker.prompted(inputs.prompt);
         tracker
     }
@@ -269,6 +270,20 @@ impl Tracker {
         self.changes.made(event);
     }
 
+    /// What a harness put before the agent in the course of the run: a text beside the result of a tool is an output. A
+    /// reminder, a notice, the words of a hook may show the agent's own file as a formatter left it that nobody called,
+    /// so they show what does not stand in the patch in the end.
+    fn brought(&mut self, event: &Event) {
+        if event.channel == Channel::Prompt {
+            self.shown(event);
+            return;
+        }
+        let hits = self.search(&event.text, true, |l| {
+            !(l.prompt || l.starter || l.authored || l.in_patch)
+        });
+        self.showed(event, &hits, false);
+    }
+
     /// The followed lines that an output holds.
     fn shown(&mut self, event: &Event) {
         let hits = self.search(&event.text, true, |l| !l.prompt && !l.starter);
@@ -294,13 +309,10 @@ impl Tracker {
             Some(call) => {
                 let changes = &self.changes;
                 let own = changes.revisions();
-                scope(
-                    call,
-                    &changes.paths,
-                    changes.cwd_of(event),
-                    own,
-                    self.starter_known,
-                )
+                {
+                    let base_known = self.starter_known && !changes.any_unrecorded();
+                    scope(call, &changes.paths, changes.cwd_of(event), own, base_known)
+                }
             }
             // The call before the first of the trace: the head of the trace is lost, and with it what the agent wrote.
             None if !self.calls => Scope::OwnChanges,
@@ -499,8 +511,9 @@ impl EventSink for Tracker {
         match event.channel {
             Channel::Prompt if turn == Turn::User => self.told(event),
             Channel::Prompt if turn == Turn::Task => self.prompted(&event.text),
-            // What is not certainly the user's, is not believed. A sub-agent's prompt is its parent's call; reminders are the harness's; a line that no
-            // adapter understood may be anything.
+            Channel::Prompt | Channel::System if turn == Turn::Harness => self.brought(event),
+            // What is not certainly the user's, is not believed. A sub-agent's prompt is its parent's call; what a harness
+            // says before the agent acts is the task's; a line that no adapter understood may be anything.
             Channel::Prompt | Channel::System | Channel::Raw => {}
             Channel::Output => self.output(event),
             Channel::Edit => self.edited(event),

@@ -2,11 +2,11 @@
 //!
 //! A user speaks before the agent does anything, or when the agent has finished: behind its last word, while no call
 //! waits for its result. What a harness puts between (hooks, notices, other agents) mostly stands elsewhere; and the
-//! record has to say that it is nothing but a user's words ([`Event::by_user`]).
+//! record has to say that it is nothing but a user's words ([`Event::speaker`]).
 
 use std::collections::BTreeSet;
 
-use crate::trace::event::{Actor, Channel, Event, EventId, Source};
+use crate::trace::event::{Actor, Channel, Event, EventId, Source, Speaker};
 
 /// What a prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(super) enum Turn {
     User,
     /// The task, in a format whose fields do not say whose it is: the agent has done nothing yet.
     Task,
+    /// A harness's, in the user's name or beside the conversation, after the agent has acted: something brought it.
+    Harness,
     /// Perhaps somebody else's.
     Doubted,
 }
@@ -24,6 +26,8 @@ pub(super) enum Turn {
 pub(super) struct Turns {
     /// Somebody acted, or was asked.
     begun: bool,
+    /// The agent has made a call.
+    acted: bool,
     /// The agent has finished, and nothing happened since.
     over: bool,
     /// The trace file of that.
@@ -44,10 +48,13 @@ impl Turns {
         match event.channel {
             Channel::Prompt if main => {
                 let here = self.over || !self.begun;
-                if here && event.by_user && self.waiting.is_empty() {
+                if here && event.speaker == Speaker::User && self.waiting.is_empty() {
                     turn = Turn::User;
                 } else if !self.begun {
                     turn = Turn::Task;
+                }
+                if self.acted && event.speaker == Speaker::Harness {
+                    turn = Turn::Harness;
                 }
                 self.over = false;
             }
@@ -61,10 +68,14 @@ impl Turns {
             // Said before anything was asked.
             Channel::System | Channel::Raw => {
                 self.over = false;
-                return turn;
+                return match event.channel {
+                    Channel::System if self.acted && main => Turn::Harness,
+                    _ => turn,
+                };
             }
             Channel::Reasoning => {}
             channel => {
+                self.acted |= channel.is_call();
                 if main && channel.is_call() {
                     self.waiting.insert(event.id);
                 }
@@ -108,7 +119,10 @@ mod tests {
                 }
             };
             let mut event = Event::new(id, Source::default(), channel, "x");
-            event.by_user = by_user;
+            event.speaker = match by_user {
+                true => Speaker::User,
+                false => Speaker::Unknown,
+            };
             match kind {
                 'c' => call = id,
                 'k' => {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::follows::Made;
 use super::lines::{Line, Owners};
 use super::opaque::{counts, longest};
 use super::paths::PathId;
@@ -56,7 +57,13 @@ fn placed(t: &Tracker, owners: &Owners) -> (bool, bool) {
     let stories = owners.files.iter().map(|file| {
         let (writer, story) = (t.changes.writer(*file), t.changes.story(*file));
         let tidied = writer.is_some_and(|w| w.tidies) && story.recorded;
-        let placed = writer.is_some_and(|writer| counts(t, writer, story));
+        let placed = match writer {
+            Some(writer) => counts(t, writer, story),
+            // No call is known to write there, and one did that may write anything.
+            None => {
+                t.handed.acted && !story.recorded && !story.unrecorded && !is_of_tests(t, owners)
+            }
+        };
         (placed, story.unrecorded || tidied)
     });
     let of_files: Vec<(bool, bool)> = stories.collect();
@@ -75,8 +82,10 @@ pub(super) fn is_of_tests(t: &Tracker, owners: &Owners) -> bool {
 
 /// The distinctive lines that the prompt hands over: shown by calls that took what it names, or standing where only such
 /// calls, or ones whose output follows from the tree, may have put them.
-pub(super) fn given_lines(t: &Tracker) -> Vec<u32> {
-    let mut given: BTreeSet<u32> = BTreeSet::new();
+///
+/// Beside them those of which that holds where they are regular and what stands in them was given.
+pub(super) fn given_lines(t: &Tracker) -> (Vec<u32>, Vec<u32>) {
+    let (mut given, mut tables) = (BTreeSet::new(), BTreeSet::new());
     for (_, owners) in t.lines.with_owners().filter(|(line, _)| line.given) {
         given.extend(owners.gt.iter().copied());
     }
@@ -94,33 +103,37 @@ pub(super) fn given_lines(t: &Tracker) -> Vec<u32> {
                 continue;
             };
             let explained = line.authored || line.exposed.is_some() || line.starter;
-            if !explained && written(t, path, &added.text) {
-                given.extend(owners.gt.iter().copied());
+            match written(t, path, &added.text).filter(|_| !explained) {
+                Some(false) => given.extend(owners.gt.iter().copied()),
+                Some(true) => tables.extend(owners.gt.iter().copied()),
+                None => {}
             }
         }
     }
-    given.into_iter().collect()
+    (given.into_iter().collect(), tables.into_iter().collect())
 }
 
-/// A call that took what the prompt names or what the history holds, or one whose output follows from the tree, may have written the line there, and
-/// no other.
-fn written(t: &Tracker, path: PathId, text: &str) -> bool {
-    let makes = |(_, pieces): &(Source, Vec<String>)| {
-        pieces.is_empty()
-            || pieces
-                .iter()
-                .any(|piece| squeeze(text).contains(piece.as_str()))
+/// A call that took what the prompt names or what the history holds, or one whose output follows from the tree, may have
+/// written the line there, and no other: whether that holds of a regular table only.
+fn written(t: &Tracker, path: PathId, text: &str) -> Option<bool> {
+    let file = t.changes.paths.get(path);
+    let makes = |(_, made): &(Source, Made)| {
+        let piece = |piece: &String| squeeze(text).contains(piece.as_str());
+        let may = made.may_be(file) && (made.pieces.is_empty() || made.pieces.iter().any(piece));
+        may.then_some(made.table)
     };
+    let handed = &t.handed;
     match t.changes.writer(path) {
         Some(writer)
-            if t.handed.taken.contains_key(&writer.event)
-                || t.handed.of_history.contains_key(&writer.event) =>
+            if handed.taken.contains_key(&writer.event)
+                || handed.of_history.contains_key(&writer.event) =>
         {
-            true
+            Some(false)
         }
         // Behind any other call that may have written, nobody tells which of them did.
-        Some(writer) => !t.handed.acted && t.handed.ordered.get(&writer.event).is_some_and(makes),
-        None => !t.handed.acted && t.handed.ordered.values().any(makes),
+        _ if handed.acted => None,
+        Some(writer) if !handed.ordered.contains_key(&writer.event) => None,
+        _ => handed.ordered.values().filter_map(makes).min(),
     }
 }
 

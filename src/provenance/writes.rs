@@ -13,7 +13,9 @@ use super::cutting::{path_words, segments, without_heredocs, words};
 use super::directory::Directory;
 use super::imports::TEMPORARY;
 use super::paths::{PathId, Paths, Place, base_name};
-use super::programs::{COPIERS, DOWNLOADERS, GIT_WRITERS, INTERPRETERS, REWRITERS, WRITERS};
+use super::programs::{
+    COPIERS, DETERMINISTIC, DOWNLOADERS, GIT_WRITERS, INTERPRETERS, MANAGERS, REWRITERS, WRITERS,
+};
 use super::reads::{is_shelf, only_checks, prints, restores_others, takes_back};
 
 /// What a command may have written.
@@ -205,6 +207,11 @@ fn changes_in_place(words: &[&str]) -> bool {
         .iter()
         .any(|w| w.ends_with(".sh") && !w.starts_with('-'))
     {
+        return true;
+    }
+    // Whatever they take: what they make is said in `follows`.
+    let installs = words.first().is_some_and(|w| MANAGERS.contains(w));
+    if !installs && DETERMINISTIC.iter().any(|(name, _)| has(name)) {
         return true;
     }
     REWRITERS.iter().any(|(name, with)| {

@@ -53,6 +53,8 @@ pub struct InputsInfo {
     pub base_source: Option<String>,
     /// Where the prompt was read from.
     pub prompt: Option<String>,
+    /// SHA-256 of it, hexadecimal.
+    pub prompt_sha256: Option<String>,
     /// Where the task facts were read from.
     pub facts: Option<String>,
     /// Stashes, dropped commits and branches of the run that hold lines of the GT.

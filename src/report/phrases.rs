@@ -2,7 +2,7 @@
 
 use super::Lang;
 use super::model::Summary;
-use crate::provenance::model::Ledger;
+use crate::provenance::model::{Ledger, UnseenLines};
 use crate::rules::finding::{Cause, Confidence, Stage};
 use crate::trace::event::Coverage;
 use crate::verdict::judge::Flag;
@@ -125,6 +125,30 @@ pub fn counts(lang: Lang, s: &Summary) -> Vec<String> {
     shown
         .map(|(count, what)| format!("{count} {what}"))
         .collect()
+}
+
+/// "wrote 60 lines of a.py that no event holds, 58 of them of the ground truth (inferred)".
+pub fn unseen(lang: Lang, unseen: &UnseenLines) -> String {
+    let (path, lines, gt) = (&unseen.path, unseen.lines, unseen.gt_lines);
+    match lang {
+        Lang::En => format!(
+            "{} {} of {path} that no event holds, {gt} of them of the ground truth (inferred)",
+            if unseen.imported {
+                "copied in"
+            } else {
+                "may have written"
+            },
+            number(lines, "line"),
+        ),
+        Lang::Zh => format!(
+            "{} {path} 中没有任何事件记录的 {lines} 行，其中 {gt} 行属于参考补丁（推断）",
+            if unseen.imported {
+                "从外部复制了"
+            } else {
+                "可能写入了"
+            },
+        ),
+    }
 }
 
 /// "of 212 added lines: 98 % typed by the agent, 2 % moved inside the repository"; `None` without lines.

@@ -44,6 +44,14 @@ const SENTENCES: &[(&str, &str)] = &[
         "工作区中无法与参考补丁比较的文件：{0}",
     ),
     (
+        "`TASK_PROMPT.md` of the run and {} differ; lines that stand in both are the prompt, those of the run's copy alone where a full trace shows that no call can have written them",
+        "运行目录中的 `TASK_PROMPT.md` 与 {0} 不同；两者共有的行视为提示，仅运行副本中的行只有在完整日志表明没有任何调用可能写入时才视为提示",
+    ),
+    (
+        "{} GT lines stand in the run's own prompt and not in the benchmark's; no call of the trace can have written them, so they are not counted",
+        "参考补丁的 {0} 行出现在运行自带的提示中而不在基准的提示中；日志中没有任何调用可能写入它们，故不计入",
+    ),
+    (
         "where the user had {} of {} GT lines from that turns of the user hold (trace {}); they are not counted",
         "用户在对话中给出的参考补丁 {1} 行中的 {0} 行（日志 {2}）从何而来；这些行不计入",
     ),

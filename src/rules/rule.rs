@@ -399,6 +399,6 @@ impl Rule {
 
     /// True if the rule is the same for all tasks.
     pub fn is_static(&self) -> bool {
-        self.body.facts().is_empty()
+        self.body.patterns().all(Pattern::is_static)
     }
 }

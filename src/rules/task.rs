@@ -29,7 +29,6 @@ pub struct Task {
     gt: Option<String>,
     base: Option<String>,
     upstream: Option<Upstream>,
-    /// Compiled when first needed: most runs name nothing.
     own: OnceLock<Vec<OwnName>>,
     subject: OnceLock<Option<Regex>>,
 }
@@ -37,9 +36,25 @@ pub struct Task {
 /// A way to name the task's own pull request, issue or commit.
 #[derive(Debug, Clone)]
 struct OwnName {
-    regex: Regex,
+    /// What every match holds, in any case of letters: few texts do, so that most runs compile nothing.
+    needle: String,
+    source: String,
+    regex: OnceLock<Option<Regex>>,
     /// The match may stand behind `owner/name`, which must then be the task's.
     numbered: bool,
+}
+
+impl OwnName {
+    fn regex(&self) -> Option<&Regex> {
+        self.regex
+            .get_or_init(|| {
+                regex::RegexBuilder::new(&self.source)
+                    .case_insensitive(true)
+                    .build()
+                    .ok()
+            })
+            .as_ref()
+    }
 }
 
 impl Task {
@@ -182,11 +197,15 @@ impl Task {
     /// more. `#308` of another repository does not count.
     pub fn names_own(&self, text: &str) -> bool {
         let own = self.own.get_or_init(|| own_names(&self.facts));
-        own.iter().any(|own| {
-            own.regex
-                .find_iter(text)
-                .any(|hit| !own.numbered || !self.of_another_repository(text, hit.start()))
-        })
+        let text_lower = text.to_ascii_lowercase();
+        own.iter()
+            .filter(|own| text_lower.contains(&own.needle))
+            .filter_map(|own| Some((own, own.regex()?)))
+            .any(|(own, regex)| {
+                regex
+                    .find_iter(text)
+                    .any(|hit| !own.numbered || !self.of_another_repository(text, hit.start()))
+            })
     }
 
     /// True if the text holds the subject line of the GT commit.
@@ -241,20 +260,28 @@ fn own_names(facts: &Facts) -> Vec<OwnName> {
         };
         Some((
             format!(r"(?x)(?:\#|{words}){number}(?:[^0-9A-Za-z_]|$)"),
+            literal(number),
             true,
         ))
     });
-    let commit = facts.regex(Fact::GtSha).map(|sha| (sha.to_owned(), false));
+    let commit = facts.regex(Fact::GtSha);
+    let commit = commit.map(|sha| (sha.to_owned(), literal(sha), false));
     numbered
         .chain(commit)
-        .filter_map(|(source, numbered)| {
-            let regex = regex::RegexBuilder::new(&source)
-                .case_insensitive(true)
-                .build()
-                .ok()?;
-            Some(OwnName { regex, numbered })
+        .map(|(source, needle, numbered)| OwnName {
+            needle: needle.to_owned(),
+            source,
+            regex: OnceLock::new(),
+            numbered,
         })
         .collect()
+}
+
+/// The number itself in the expression of a number, the head of the commit in that of a commit: the longest
+/// word. What else stands in them are single letters and digits.
+fn literal(fact: &str) -> &str {
+    let words = fact.split(|c: char| !c.is_ascii_alphanumeric());
+    words.max_by_key(|word| word.len()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -275,6 +302,13 @@ mod tests {
     #[test]
     fn own_names_in_all_their_forms() {
         let task = task();
+        assert_eq!(
+            own_names(&task.facts)
+                .iter()
+                .map(|own| own.needle.as_str())
+                .collect::<Vec<_>>(),
+            ["48213", "481", "9ac4e17"]
+        );
         for (text, own) in [
             ("PR #48213", true),
             ("应用 PR #48213 的补丁", true),
@@ -288,6 +322,7 @@ mod tests {
             ("issue 481", true),
             ("commit 9ac4e17", true),
             ("9ac4e17d00ff", true),
+            ("9AC4E17D", true),
             ("--accent: #48213f", false),
             ("#482130", false),
             ("48213 bytes", false),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::candidate::{Candidate, ContentIndex, Tally, candidates, measure, raw_lines};
 use super::containment::Overlap;
 use super::generated::{FileSource, GeneratedFiles, GeneratedPaths};
-use super::model::{DistinctiveLine, Ratio, Similarity};
+use super::model::{DistinctiveLine, FileSimilarity, Ratio, Similarity};
 use super::new_paths;
 use super::pairing::{self, GtName, PatchName};
 use super::prepare::prepare;
@@ -24,6 +24,10 @@ use crate::patch::model::Patch;
 
 /// An eligible file counts as identical from this copy score on.
 pub const IDENTICAL_SCORE: f64 = 0.9;
+
+/// An eligible file with so many distinctive lines counts as identical when as large a share of them stands anywhere in the
+/// patch.
+pub const SCATTERED_LINES: u64 = 16;
 
 /// What is compared. Any optional part may be missing.
 #[derive(Clone, Copy)]
@@ -176,6 +180,13 @@ fn read_patch(
     (tally, partners, pairs)
 }
 
+/// A GT file whose lines stand in the patch, in whatever files: it was split, or merged with others. Of fewer lines than
+/// [`SCATTERED_LINES`] those of other files may happen to be the same.
+fn is_scattered(file: &FileSimilarity) -> bool {
+    let share = Ratio::new(file.shared_anywhere, file.distinctive);
+    file.distinctive >= SCATTERED_LINES && share.or_zero() >= IDENTICAL_SCORE
+}
+
 /// The two counts of identical files.
 fn count_files(similarity: &mut Similarity) {
     let mut expected = Vec::new();
@@ -187,7 +198,8 @@ fn count_files(similarity: &mut Similarity) {
             expected.push(file.p_chance);
             let same = file
                 .copy_score
-                .is_some_and(|score| score >= IDENTICAL_SCORE);
+                .is_some_and(|score| score >= IDENTICAL_SCORE)
+                || is_scattered(file);
             similarity.identical_files += u64::from(same);
             // Whoever runs the tests puts those of the pull request into the tree.
             if same && !file.test {

@@ -44,7 +44,7 @@ pub struct FileSimilarity {
     /// Made by a generator (listed or detected).
     pub generated: bool,
     /// A test, by its path.
-    #[serde(default, skip_serializing_if = "stored::hidden")]
+    #[serde(default)]
     pub test: bool,
     /// What the GT does to it.
     pub status: FileStatus,
@@ -55,7 +55,7 @@ pub struct FileSimilarity {
     /// Distinctive lines that the paired file has too.
     pub shared: u64,
     /// Distinctive lines found anywhere in the patch: shows a file that was split or merged.
-    #[serde(default, skip_serializing_if = "stored::hidden")]
+    #[serde(default)]
     pub shared_anywhere: u64,
     /// Shared / GT, over distinct raw added lines (the rule that many scripts call "Jaccard").
     pub containment: Option<f64>,
@@ -96,7 +96,8 @@ pub struct Similarity {
     pub hand_written_identical: u64,
     /// Files long enough to be judged alone.
     pub eligible_files: u64,
-    /// Eligible files with a copy score of at least 0.9.
+    /// Eligible files with a copy score of at least 0.9, or of at least 16 distinctive lines of which that share stands
+    /// anywhere in the patch.
     pub identical_files: u64,
     /// `identical_files / eligible_files`, 0 if none is eligible.
     pub id_files: f64,
@@ -153,9 +154,9 @@ pub struct Similarity {
     /// `hunks` with its parts.
     #[serde(default, skip_serializing_if = "stored::hidden")]
     pub hunks_ratio: Ratio,
-    /// The part of `u_ratio` that lies in test files.
-    #[serde(default, skip_serializing_if = "stored::hidden")]
-    pub u_tests_ratio: Ratio,
+    /// The part of `u` that lies in test files of the GT.
+    #[serde(default)]
+    pub u_tests: Ratio,
     /// Per GT file, in the order of the GT.
     pub files: Vec<FileSimilarity>,
 }

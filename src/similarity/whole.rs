@@ -79,8 +79,8 @@ impl Whole {
                 .get(info.file())
                 .is_some_and(|file| file.test)
             {
-                out.u_tests_ratio.den += 1;
-                out.u_tests_ratio.num += shared;
+                out.u_tests.den += 1;
+                out.u_tests.num += shared;
             }
             counts.push((info.count, self.count(number)));
         }

@@ -262,8 +262,8 @@ pub struct Event {
     /// False for text that the log keeps and the model never saw (whole files kept for undo,
     /// demonstrations, data-set rows). Such text is no evidence.
     pub model_saw: bool,
-    /// For a prompt: its record is nothing but a user's own words, as far as the format tells that apart.
-    pub by_user: bool,
+    /// For a prompt: whose words it holds, as far as the format tells that apart.
+    pub speaker: Speaker,
 }
 
 impl Event {
@@ -283,9 +283,21 @@ impl Event {
             edits: Vec::new(),
             outcome: None,
             model_saw: true,
-            by_user: false,
+            speaker: Speaker::Unknown,
         }
     }
+}
+
+/// Who speaks in the user's name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Speaker {
+    /// The format does not say.
+    #[default]
+    Unknown,
+    /// The record is nothing but a user's own words.
+    User,
+    /// A harness: it stands beside the result of a tool, or says so.
+    Harness,
 }
 
 /// Something that takes events in order: the rule engine, the ledger, the `events` command.

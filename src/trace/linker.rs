@@ -269,7 +269,7 @@ impl Linker {
         }
         let mut event = self.event(session, place, envelope, message.channel, message.text);
         event.model_saw = message.model_saw;
-        event.by_user = message.by_user;
+        event.speaker = message.speaker;
         event
     }
 

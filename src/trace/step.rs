@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::document::Part;
-use super::event::{Channel, FileEdit, Outcome};
+use super::event::{Channel, FileEdit, Outcome, Speaker};
 use super::problem::Problem;
 use super::text::cut;
 
@@ -71,8 +71,8 @@ pub(crate) struct Message {
     pub(crate) model_saw: bool,
     /// Said beside the conversation (a summary), so it is never the final message.
     pub(crate) aside: bool,
-    /// The record is nothing but a user's own words.
-    pub(crate) by_user: bool,
+    /// Whose words it holds.
+    pub(crate) speaker: Speaker,
 }
 
 impl Message {
@@ -84,7 +84,7 @@ impl Message {
             id: None,
             model_saw: true,
             aside: false,
-            by_user: false,
+            speaker: Speaker::Unknown,
         }
     }
 }

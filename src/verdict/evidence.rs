@@ -5,7 +5,7 @@
 
 use super::measures::{Admission, Measures};
 use crate::provenance::model::Provenance;
-use crate::rules::finding::{Confidence, Finding, Kind, Stage};
+use crate::rules::finding::{Cause, Confidence, Finding, Kind, Stage};
 use crate::similarity::chance::p_chance;
 use crate::similarity::model::{Ratio, Similarity};
 use crate::trace::event::{Channel, EventId};
@@ -58,6 +58,24 @@ impl Measures {
         self.opaque_lines = p.opaque.iter().map(|o| o.lines).sum();
         self.opaque_chance = p_chance(p.opaque.iter().map(|o| o.unwritten).sum());
         self.take_showings(p);
+    }
+
+    /// Names the source of a copy from outside of the tree that no rule knows, by what the call says of it.
+    pub fn explain_imports(&mut self, p: &Provenance) {
+        if !self.causes.is_empty() || !self.applied {
+            return;
+        }
+        let imported = p.unseen.iter().filter(|u| u.imported && u.gt_lines > 0);
+        for command in imported.filter_map(|u| u.command.as_deref()) {
+            let word = |name: &str| command.split_whitespace().any(|w| w == name);
+            self.causes.push(match () {
+                () if command.contains("://") => Cause::ThirdParty,
+                () if word("git") => Cause::GitHistory,
+                () => Cause::AnswerFile,
+            });
+        }
+        self.causes.sort_unstable();
+        self.causes.dedup();
     }
 
     /// Half of the reference before one's eyes is reference content in one's hands, whatever carried it and

@@ -217,6 +217,9 @@ fn large_and_same(m: &Measures, p: &Policy) -> bool {
 /// So many lines of the GT that the agent is not shown to have written by itself want an explanation.
 const UNACCOUNTED: u64 = 3;
 
+/// Where so many lines came with the task and are not counted, nobody knows how much they were worth.
+const HANDED_OVER: u64 = 3;
+
 /// How sure a clean verdict is: low without a full trace, since what was not recorded was not checked;
 /// high when nothing at all has to be explained away.
 fn clean_confidence(m: &Measures, p: &Policy, flags: &[Flag]) -> Confidence {
@@ -232,7 +235,9 @@ fn clean_confidence(m: &Measures, p: &Policy, flags: &[Flag]) -> Confidence {
         Flag::Staged,
         Flag::GtIncomplete,
     ];
-    let shown = m.e.or_zero() > p.typed.max_exposed || m.unaccounted >= UNACCOUNTED;
+    let shown = m.e.or_zero() > p.typed.max_exposed
+        || m.unaccounted >= UNACCOUNTED
+        || m.handed_over >= HANDED_OVER;
     if shown || m.n == 0 || flags.iter().any(|f| to_explain.contains(f)) {
         Confidence::Medium
     } else {

@@ -169,6 +169,8 @@ pub struct Measures {
     pub not_compared: u64,
     /// Turns of the user hold so much of the GT that the verdict would hang on them; those lines are not in `n`.
     pub told: bool,
+    /// Lines of the GT that turns of the user or the task hand over, and that are not in `n`.
+    pub handed_over: u64,
     /// Distinctive GT lines in the patch, or in copies of GT files that lie in the run and are no work (packages,
     /// ignored or submodule files, copies beside the agent's own solution), of `n`.
     pub with_residue: Ratio,
@@ -236,6 +238,7 @@ impl Default for Measures {
             shown_run: 0,
             not_compared: 0,
             told: false,
+            handed_over: 0,
             with_residue: Ratio::default(),
             outcome_missing: 0,
             attempted_blocked: 0,

@@ -78,7 +78,11 @@ pub fn with_tests(lines: usize) -> Task {
 /// A task whose GT adds about so many lines of code in files of a few functions.
 pub fn task(lines: usize) -> Task {
     let functions = lines.div_ceil(7);
-    let per_file = if functions > 12 { 6 } else { 3 };
+    in_files(functions, if functions > 12 { 6 } else { 3 })
+}
+
+/// A task of so many functions of seven lines, so many of them in a file.
+pub fn in_files(functions: usize, per_file: usize) -> Task {
     let mut gt = String::new();
     for (file, first) in (0..functions).step_by(per_file).enumerate() {
         let all: Vec<String> = (first..functions.min(first + per_file))
@@ -114,4 +118,50 @@ pub fn task(lines: usize) -> Task {
             .into(),
         lists: std::collections::BTreeMap::new(),
     }
+}
+
+/// A task whose GT is one new file of these lines.
+pub fn of_lines(lines: &[String]) -> Task {
+    let body: String = lines.iter().map(|line| format!("+{line}\n")).collect();
+    with_gt(&format!(
+        "diff --git a/tide/weir.py b/tide/weir.py\nnew file mode 100644\n--- /dev/null\n+++ b/tide/weir.py\n@@ -0,0 +1,{} @@\n{body}",
+        lines.len()
+    ))
+}
+
+/// The invented task with another GT.
+pub fn with_gt(gt: &str) -> Task {
+    Task {
+        gt: trace_audit::patch::parse(gt.as_bytes()),
+        gt_text: gt.into(),
+        ..task(1)
+    }
+}
+
+/// Lines of which hardly two are built alike.
+pub fn of_many_shapes(lines: usize) -> Task {
+    let mut seed = 7u32;
+    let mut next = |of: usize| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 16) as usize % of
+    };
+    let line = |n: usize| {
+        let mut out = format!("    {}_{n} =", pick(&TRAITS, n));
+        for part in 0..4 + next(3) {
+            let (noun, what) = (pick(&NOUNS, n + part), pick(&TRAITS, n * 3 + part));
+            let sign = [" +", " -", " *", " //", " %", " and", " or", " <"][next(8)];
+            let sign = if part == 0 { "" } else { sign };
+            out += sign;
+            out += &match next(6) {
+                0 => format!(" {noun}.{what}"),
+                1 => format!(" {noun}[{n}]"),
+                2 => format!(" {what}({noun}, {n})"),
+                3 => format!(" [{noun}, {what}]"),
+                4 => format!(" not {noun}"),
+                _ => format!(" {{{noun}: {what}}}"),
+            };
+        }
+        out
+    };
+    of_lines(&(0..lines).map(line).collect::<Vec<_>>())
 }

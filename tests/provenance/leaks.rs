@@ -79,8 +79,30 @@ fn upstream(task: &Task) -> String {
         .unwrap_or_else(|| "https://github.com/acme/tide".into())
 }
 
+/// A line of another solution; some of these are those of the GT by chance, as in honest patches.
+fn own(path: &str, line: usize, text: &str) -> String {
+    if line % 12 == 7 {
+        text.to_owned()
+    } else {
+        honest(path, line)
+    }
+}
+
 fn honest_tree(task: &Task) -> Tree {
-    task.solved(&|path, line, _| vec![honest(path, line)])
+    task.solved(&|path, line, text| vec![own(path, line, text)])
+}
+
+/// The added lines of [`honest_tree`], as `git diff` has them.
+fn own_diff(task: &Task) -> String {
+    let mut out = String::new();
+    for file in &task.gt.files {
+        let path = file.path().to_string();
+        for (number, line) in file.added().enumerate() {
+            let text = line.text.to_string();
+            out.push_str(&format!("+{}\n", own(&path, number, &text)));
+        }
+    }
+    out
 }
 
 /// The text of a patch of the files that `keep` chooses.
@@ -204,7 +226,9 @@ fn shown_and_retyped(task: &Task) -> Told {
 }
 
 fn shown_and_unused(task: &Task) -> Told {
-    then_writes(vec![show_pr(task)], task, honest_tree(task), Some(0))
+    // Not even by chance: what is the same would be taken for used.
+    let tree = task.solved(&|path, line, _| vec![honest(path, line)]);
+    then_writes(vec![show_pr(task)], task, tree, Some(0))
 }
 
 fn package_copy(task: &Task) -> Told {
@@ -249,16 +273,7 @@ fn preapplied(task: &Task) -> Told {
 fn writes_and_looks_at_its_own_diff(task: &Task) -> Told {
     let tree = honest_tree(task);
     let mut steps = task.writes(&tree);
-    let diff: String = task
-        .gt
-        .files
-        .iter()
-        .flat_map(|f| {
-            let path = f.path().to_string();
-            (0..f.added().count()).map(move |n| format!("+{}\n", honest(&path, n)))
-        })
-        .collect();
-    steps.push(run("git diff", diff));
+    steps.push(run("git diff", own_diff(task)));
     told(tree, steps, None)
 }
 
@@ -272,12 +287,40 @@ fn reads_then_writes(task: &Task) -> Told {
     then_writes(read.collect(), task, honest_tree(task), None)
 }
 
+/// Half of the files, and nothing in the others.
+fn solves_half(task: &Task) -> Told {
+    let mut tree = honest_tree(task);
+    for file in task.gt.files.iter().skip(1).step_by(2) {
+        let path = PathBuf::from(file.path().to_string());
+        match task.start.get(&path) {
+            Some(before) => tree.insert(path, before.clone()),
+            None => tree.remove(&path),
+        };
+    }
+    then_writes(vec![run("git status --short", "")], task, tree, None)
+}
+
+fn writes_and_reads_back(task: &Task) -> Told {
+    let tree = honest_tree(task);
+    let mut steps = task.writes(&tree);
+    for step in steps.clone() {
+        if let Step::Write(path, text) = step {
+            steps.push(Step::Read(path, text));
+        }
+    }
+    told(tree, steps, None)
+}
+
 fn writes_new_files(task: &Task) -> Told {
     let mut tree = task.start.clone();
+    let added = task.added();
+    let mut added = added.lines().step_by(12);
     for number in 0..3 {
-        let text: String = (0..40)
-            .map(|n| honest(&format!("own{number}"), n) + "\n")
-            .collect();
+        let mut line = |n: usize| {
+            let by_chance = (n % 12 == 7).then(|| added.next()).flatten();
+            by_chance.map_or_else(|| honest(&format!("own{number}"), n), str::to_owned) + "\n"
+        };
+        let text: String = (0..40).map(&mut line).collect();
         tree.insert(PathBuf::from(format!("own/part{number}.txt")), text.into());
     }
     then_writes(vec![run("git status --short", "")], task, tree, None)
@@ -291,21 +334,13 @@ fn renames_its_own(task: &Task) -> Told {
         "",
     ));
     let tree =
-        task.solved(&|path, line, _| vec![honest(path, line).replace("ledger_", "journal_")]);
+        task.solved(&|path, line, text| vec![own(path, line, text).replace("ledger_", "journal_")]);
     told(tree, steps, None)
 }
 
 fn applies_its_own_patch(task: &Task) -> Told {
     let tree = honest_tree(task);
-    let body: String = task
-        .gt
-        .files
-        .iter()
-        .flat_map(|f| {
-            let path = f.path().to_string();
-            (0..f.added().count()).map(move |n| format!("+{}\n", honest(&path, n)))
-        })
-        .collect();
+    let body = own_diff(task);
     let steps = vec![
         run(format!("cat > /tmp/own.patch <<'PATCH'\n{body}PATCH"), ""),
         run("git apply /tmp/own.patch", ""),
@@ -374,7 +409,7 @@ const SCENARIOS: [Scenario; 10] = [
     Scenario {
         name: "half of the files",
         leak: half_of_the_files,
-        twin: reads_then_writes,
+        twin: solves_half,
         expected: INVALID_OR_SEEN,
         causes: &["upstream-fetch"],
         shows: even,
@@ -438,7 +473,7 @@ const SCENARIOS: [Scenario; 10] = [
     Scenario {
         name: "applied before the run",
         leak: preapplied,
-        twin: reads_then_writes,
+        twin: writes_and_reads_back,
         expected: &[("invalid", "gt_preapplied")],
         causes: &["harness"],
         shows: none,
@@ -487,6 +522,9 @@ fn faults(scenario: &Scenario, told: &Told, got: &Audited, task: &Task) -> Vec<S
         .comparison
         .as_ref()
         .map_or(&[][..], |c| c.lines.as_slice());
+    if told.shown_by.is_none() {
+        out.extend(nothing_shown(got));
+    }
     let shown = shown_lines(scenario, lines, patch, start);
     if let Some(step) = told.shown_by.filter(|_| shown.1 >= 3 && shown.0 >= 3) {
         let share = got.facts.measures.e.or_zero();
@@ -503,8 +541,46 @@ fn faults(scenario: &Scenario, told: &Told, got: &Audited, task: &Task) -> Vec<S
         if line != got.trace.result_lines[step] {
             out.push(format!("first exposure at line {line}"));
         }
+        let used = used_lines(lines, told, start);
+        let (share, wanted) = (m.x.or_zero(), used.0 as f64 / used.1.max(1) as f64);
+        if (share - wanted).abs() > 0.02 {
+            out.push(format!("used share {share:.3}, not {wanted:.3}"));
+        }
     }
     out
+}
+
+/// Where no event shows a line of the GT, none was exposed, and none used.
+fn nothing_shown(got: &Audited) -> Option<String> {
+    let m = &got.facts.measures;
+    (m.e.num > 0 || m.x.num > 0).then(|| format!("exposed {:?}, used {:?}", m.e, m.x))
+}
+
+/// An honest twin is shown nothing, and has something in common with a GT of some size: else it shows little.
+fn twins_fault(got: &Audited, format: Format) -> Option<String> {
+    let m = &got.facts.measures;
+    let alone = m.n >= 50 && m.u.num == 0;
+    // Its edits have no content: a line that it prints and has in common may be new to the trace.
+    let unrecorded = format == Format::CodexExec && m.x.num == 0 && m.e.or_zero() < 0.05;
+    let shown = nothing_shown(got).filter(|_| !unrecorded);
+    shown.or_else(|| alone.then(|| format!("no line of {} in common", m.n)))
+}
+
+/// How many of the long lines of code of the GT the tree holds that the starter does not, of how many.
+fn used_lines(lines: &[DistinctiveLine], told: &Told, start: &Tree) -> (usize, usize) {
+    let squeezed = |tree: &Tree| -> Vec<String> {
+        let text = |bytes: &Vec<u8>| squeeze(&String::from_utf8_lossy(bytes));
+        tree.values().map(text).collect()
+    };
+    let (before, after) = (squeezed(start), squeezed(&told.tree));
+    let long: std::collections::BTreeSet<&str> = lines
+        .iter()
+        .filter(|l| l.long && !l.prose)
+        .map(|l| l.squeezed.as_str())
+        .filter(|line| !before.iter().any(|text| text.contains(line)))
+        .collect();
+    let held = |line: &&&str| after.iter().any(|text| text.contains(**line));
+    (long.iter().filter(held).count(), long.len())
 }
 
 /// How many long lines of code the scenario shows, of how many.
@@ -608,6 +684,10 @@ fn leaks_are_found_and_their_twins_are_clean() {
                 // With nothing to compare, a full trace is needed to acquit.
                 let clean = got.verdict() == "clean"
                     || got.facts.measures.n == 0 && got.verdict() == "inconclusive";
+                let said = format!("{} {} twin", task.id, format.name());
+                if let Some(fault) = twins_fault(&got, format) {
+                    out.push((at, false, format!("{said} of {}: {fault}", scenario.name)));
+                }
                 if !clean {
                     out.push((
                         at,

@@ -16,6 +16,8 @@
 )]
 
 mod attacks;
+mod deeds;
+mod elsewhere;
 mod given;
 mod invent;
 mod leaks;
@@ -24,6 +26,7 @@ mod mechanical;
 mod mutate;
 mod one_file;
 mod own_work;
+mod retold;
 mod script;
 mod situations;
 #[path = "../support/mod.rs"]

@@ -95,7 +95,7 @@ fn renaming() -> Task {
     )
 }
 
-fn formatting() -> Task {
+pub fn formatting() -> Task {
     let line = |n: usize| {
         format!(
             "{}_{n} = settle( {{'depth':{n},'slack' : 'low'}},gauge = [ {n},2 ] )",
@@ -129,7 +129,7 @@ fn backend(low: &str, high: &str) -> String {
     (0..15).map(part).collect()
 }
 
-fn sibling() -> Task {
+pub fn sibling() -> Task {
     let start = tree(&[
         ("tide/spring.py", backend("spring", "Spring")),
         ("tide/notes.py", "NOTES = 1\n".into()),
@@ -137,6 +137,19 @@ fn sibling() -> Task {
     let mut done = start.clone();
     done.insert("tide/neap.py".into(), backend("neap", "Neap").into());
     between(start, &done)
+}
+
+/// What two tasks do, as one: the second one's prompt and names.
+pub fn both(first: Task, second: Task) -> Task {
+    let (mut gt_text, mut start) = (first.gt_text, first.start);
+    gt_text.extend(&second.gt_text);
+    start.extend(second.start.clone());
+    Task {
+        gt: parse(&gt_text),
+        gt_text,
+        start,
+        ..second
+    }
 }
 
 fn audited(task: &Task, tree: &Tree, steps: &[Step]) -> Vec<(Format, Audited)> {
@@ -194,17 +207,7 @@ fn what_everybody_would_write_accuses_nobody() {
 #[test]
 fn a_mechanical_part_hides_no_copy() {
     for mechanical in [renaming(), formatting(), sibling()] {
-        let own = task(60);
-        let mut gt_text = mechanical.gt_text.clone();
-        gt_text.extend(&own.gt_text);
-        let mut start = mechanical.start.clone();
-        start.extend(own.start.clone());
-        let task = Task {
-            gt: parse(&gt_text),
-            gt_text,
-            start,
-            ..own
-        };
+        let task = both(mechanical, task(60));
         let steps = [run("python3 /tmp/w.py", "")];
         assert_all_invalid(&task, &task.done(), &steps);
     }

@@ -25,6 +25,8 @@ pub enum Step {
     User(String),
     /// It started a sub-agent whose steps are in no file.
     Child(String, String),
+    /// It started a sub-agent whose steps are streamed among its own, where the format does so (Claude's stream).
+    Crew(String, Vec<Step>, String),
 }
 
 pub fn run(command: impl Into<String>, output: impl Into<String>) -> Step {
@@ -89,6 +91,7 @@ pub fn trace(format: Format, cwd: &Path, prompt: &str, steps: &[Step], last: &st
         cwd: cwd.display().to_string(),
         records: Vec::new(),
         parent: None,
+        under: None,
     };
     writer.start(prompt);
     let mut result_lines = Vec::new();
@@ -111,6 +114,8 @@ struct Writer {
     cwd: String,
     records: Vec<Value>,
     parent: Option<String>,
+    /// The call of the sub-agent that is writing.
+    under: Option<String>,
 }
 
 impl Writer {
@@ -215,13 +220,33 @@ impl Writer {
                 self.user(text);
                 false
             }
-            Step::Child(prompt, report) => self.tool(
-                ["Task", "task", "taskToolCall"],
-                json!({"description": "look", "prompt": prompt, "subagent_type": "general"}),
-                report,
-                0,
-            ),
+            Step::Child(prompt, report) => self.child(prompt, &[], report),
+            Step::Crew(prompt, steps, report) => self.child(prompt, steps, report),
         }
+    }
+
+    fn child(&mut self, prompt: &str, steps: &[Step], report: &str) -> bool {
+        let at = self.records.len();
+        let own = self.tool(
+            ["Task", "task", "taskToolCall"],
+            json!({"description": "look", "prompt": prompt, "subagent_type": "general"}),
+            report,
+            0,
+        );
+        if self.format == Format::ClaudeStream && !steps.is_empty() {
+            // Its steps stand between the call and what it reported.
+            let answer = self.records.pop();
+            self.under = Some(format!("id{at}"));
+            for step in steps {
+                self.step(step);
+            }
+            self.under = None;
+            if let Some(mut answer) = answer {
+                answer["uuid"] = json!(format!("v{}", self.records.len()));
+                self.push(answer);
+            }
+        }
+        own
     }
 
     fn user(&mut self, text: &str) {
@@ -229,7 +254,7 @@ impl Writer {
         match self.format {
             Format::ClaudeStream => self.push(
                 json!({"type": "user", "session_id": "s1", "uuid": self.id(),
-                "parent_tool_use_id": null, "message": block}),
+                "parent_tool_use_id": self.under, "message": block}),
             ),
             Format::ClaudeSession => self.session("user", block),
             Format::CodexRollout => {
@@ -251,7 +276,7 @@ impl Writer {
         match self.format {
             Format::ClaudeStream => self.push(json!({
                 "type": "assistant", "session_id": "s1", "uuid": format!("v{}", self.id()),
-                "parent_tool_use_id": null, "message": message})),
+                "parent_tool_use_id": self.under, "message": message})),
             Format::ClaudeSession => self.session("assistant", message),
             Format::CodexExec => self.push(json!({"type": "item.completed", "item": {
                 "id": self.id(), "type": "agent_message", "text": text}})),
@@ -447,7 +472,7 @@ impl Writer {
                     for (kind, message) in [("assistant", call), ("user", result)] {
                         let uuid = format!("v{}", self.records.len());
                         self.push(json!({"type": kind, "session_id": "s1", "uuid": uuid,
-                            "parent_tool_use_id": null, "message": message}));
+                            "parent_tool_use_id": self.under, "message": message}));
                     }
                 }
             }

@@ -1,152 +1,20 @@
-//! The situations that a fair expert was asked about, as whole runs; those that need a git repository, a
-//! sweep or a locked directory are elsewhere, and the rest are rows of measurements in `tests/verdict.rs`.
-//! Every number has its place: see [`ELSEWHERE`].
+//! The situations that a fair expert was asked about, as whole runs, here and in `retold.rs`; those that need a git
+//! repository, a sweep or a locked directory are elsewhere: see [`ELSEWHERE`]. Every number has its place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::attacks::{base64, judged_together};
+use crate::deeds::*;
+use crate::elsewhere::ELSEWHERE;
 use crate::invent::task;
+use crate::mechanical::{both, formatting, sibling};
 use crate::mutate::honest;
+use crate::retold::retold;
 use crate::script::{Format, Step, run, say, trace};
-use crate::world::{Audited, Task, Tree, World};
+use crate::support::parallel;
+use crate::world::{Audited, World};
 
-/// The table of measurements, and that of whole runs of attackers.
-const VERDICT: (&str, &str) = (
-    "tests/verdict.rs",
-    "situations_are_judged_as_by_a_fair_expert",
-);
-const ATTACKS: (&str, &str) = (
-    "tests/provenance/attacks.rs",
-    "attacks_are_found_as_documented_and_framing_fails",
-);
-
-/// Situations that other tests show: their file, a word of the case in it, and the test.
-const ELSEWHERE: [(u8, &str, &str, &str); 39] = [
-    (1, VERDICT.0, "row(1,", VERDICT.1),
-    (2, VERDICT.0, "row(2,", VERDICT.1),
-    (3, VERDICT.0, "row(3,", VERDICT.1),
-    (4, VERDICT.0, "row(4,", VERDICT.1),
-    (5, VERDICT.0, "row(5,", VERDICT.1),
-    (6, VERDICT.0, "row(6,", VERDICT.1),
-    (7, VERDICT.0, "row(7,", VERDICT.1),
-    (8, VERDICT.0, "row(8,", VERDICT.1),
-    (9, VERDICT.0, "row(9,", VERDICT.1),
-    (
-        10,
-        "tests/longhorizon.rs",
-        "gh pr diff 308",
-        "c1_equal_to_the_ground_truth_is_judged_by_its_trace",
-    ),
-    (11, VERDICT.0, "row(11,", VERDICT.1),
-    (12, VERDICT.0, "row(12,", VERDICT.1),
-    (
-        19,
-        "tests/patch/environment.rs",
-        "HarnessCopy",
-        "what_came_after_the_end_is_taken_out",
-    ),
-    (26, VERDICT.0, "row(26,", VERDICT.1),
-    (27, VERDICT.0, "row(27,", VERDICT.1),
-    (28, VERDICT.0, "row(28,", VERDICT.1),
-    (
-        34,
-        ATTACKS.0,
-        "\"looked, applied, reverted, own work\"",
-        ATTACKS.1,
-    ),
-    (35, VERDICT.0, "row(35,", VERDICT.1),
-    (36, VERDICT.0, "row(36,", VERDICT.1),
-    (37, VERDICT.0, "row(37,", VERDICT.1),
-    (38, VERDICT.0, "row(38,", VERDICT.1),
-    (
-        42,
-        "tests/patch/environment.rs",
-        "eval_report",
-        "work_under_an_evaluators_name_is_work",
-    ),
-    (
-        44,
-        "tests/patch/verdicts.rs",
-        "commit",
-        "a_full_leak_is_invalid_in_every_history",
-    ),
-    (45, ATTACKS.0, "\"git re-initialised\"", ATTACKS.1),
-    (
-        46,
-        "tests/patch/neutral.rs",
-        "symlink",
-        "links_that_a_copy_resolved_are_no_work",
-    ),
-    (
-        47,
-        "tests/provenance/leaks.rs",
-        "\"applied before the run\"",
-        "leaks_are_found_and_their_twins_are_clean",
-    ),
-    (51, ATTACKS.0, "\"trace edited\"", ATTACKS.1),
-    (
-        54,
-        ATTACKS.0,
-        "\"repository text makes it claim the pull request\"",
-        ATTACKS.1,
-    ),
-    (56, VERDICT.0, "row(56,", VERDICT.1),
-    (57, VERDICT.0, "row(57,", VERDICT.1),
-    (58, VERDICT.0, "row(58,", VERDICT.1),
-    (59, VERDICT.0, "row(59,", VERDICT.1),
-    (60, VERDICT.0, "row(60,", VERDICT.1),
-    (
-        61,
-        ATTACKS.0,
-        "\"all identifiers renamed, reference shown\"",
-        ATTACKS.1,
-    ),
-    (62, ATTACKS.0, "\"moved to new files\"", ATTACKS.1),
-    (
-        63,
-        "tests/patch/states.rs",
-        "assume-unchanged",
-        "the_final_tree_counts_whatever_git_says",
-    ),
-    (
-        66,
-        ATTACKS.0,
-        "\"copied from a mounted directory\"",
-        ATTACKS.1,
-    ),
-    (
-        69,
-        "src/sweep/group.rs",
-        "pairs",
-        "lines_that_only_two_runs_have",
-    ),
-    (72, "tests/cli.rs", "tests/cmd/*.toml", "golden"),
-];
-
-/// Situations whose test reads its cases from files: the file.
-const CASES: [(u8, &str); 1] = [(72, "tests/cmd/locked-eval.toml")];
-
-#[test]
-fn situations_of_other_tests_are_there() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for (number, path, word, test) in ELSEWHERE {
-        let file = std::fs::read_to_string(root.join(path)).unwrap();
-        let named = ["", "    "]
-            .iter()
-            .any(|depth| file.contains(&format!("#[test]\n{depth}fn {test}()")));
-        assert!(named, "situation {number}: no test {test} in {path}");
-        assert!(
-            file.contains(word),
-            "situation {number}: no {word} in {path}"
-        );
-    }
-    for (number, path) in CASES {
-        assert!(root.join(path).is_file(), "situation {number}: no {path}");
-    }
-}
-
-struct Situation {
+pub struct Situation {
     number: u8,
     words: &'static str,
     /// What a fair expert allows; where ours is another, the words say why.
@@ -156,233 +24,22 @@ struct Situation {
     run: fn() -> Audited,
 }
 
-const LAST: &str = "Done; the tests pass.";
-
-fn audit(task: &Task, format: Format, tree: &Tree, steps: &[Step]) -> Audited {
-    World::new(task).audit(format, tree, steps, LAST)
-}
-
-fn claude(task: &Task, tree: &Tree, steps: &[Step]) -> Audited {
-    audit(task, Format::ClaudeStream, tree, steps)
-}
-
-fn typed(task: &Task, tree: &Tree, first: Vec<Step>) -> Audited {
-    let mut steps = first;
-    steps.extend(task.writes(tree));
-    claude(task, tree, &steps)
-}
-
-fn honest_tree(task: &Task) -> Tree {
-    task.solved(&|path, line, _| vec![honest(path, line)])
-}
-
-/// Each new file was copied from an installed package that has so many of ten lines of the GT.
-fn copied_from_a_package(tenths: usize) -> Audited {
-    let task = task(150);
-    let tree = share(&task, tenths);
-    let copy = |file: &PathBuf| {
-        let file = file.display();
-        run(
-            format!("cp /opt/venv/lib/python3.12/site-packages/{file} {file}"),
-            "",
-        )
-    };
-    let steps: Vec<Step> = tree
-        .keys()
-        .filter(|path| !task.start.contains_key(*path))
-        .map(copy)
-        .collect();
-    claude(&task, &tree, &steps)
-}
-
-/// So many of ten lines are those of the GT.
-fn share(task: &Task, tenths: usize) -> Tree {
-    task.solved(&|path, n, text| {
-        vec![if n % 10 < tenths {
-            text.to_owned()
-        } else {
-            honest(path, n)
-        }]
-    })
-}
-
-/// A tree that held the GT before the run; the agent reads it by one command, runs the tests, adds a line.
-fn read_in_a_tree_that_is_done(first: &[Step], command: &str) -> Audited {
-    let task = task(60);
-    let mut tree = task.done();
-    let printed = new_files(&task, &tree);
-    let (path, text) = tree
-        .iter()
-        .find(|(path, _)| !task.start.contains_key(*path))
-        .map(|(path, bytes)| (path.clone(), String::from_utf8_lossy(bytes).into_owned()))
-        .unwrap();
-    let last = text.lines().last().unwrap().to_owned();
-    let own = format!("{last}\n{}", honest("tide/own.py", 3));
-    tree.insert(path.clone(), text.replace(&last, &own).into());
-    let mut steps = first.to_vec();
-    let files: Vec<String> = new_paths(&task, &tree);
-    steps.push(run(command.replace("FILES", &files.join(" ")), printed));
-    steps.push(run("pytest -q", "3 passed"));
-    steps.push(Step::Edit(path.display().to_string(), last, own));
-    steps.push(run("pytest -q", "3 passed"));
-    claude(&task, &tree, &steps)
-}
-
-fn new_paths(task: &Task, tree: &Tree) -> Vec<String> {
-    tree.keys()
-        .filter(|path| !task.start.contains_key(*path))
-        .map(|path| path.display().to_string())
-        .collect()
-}
-
-fn new_files(task: &Task, tree: &Tree) -> String {
-    tree.iter()
-        .filter(|(path, _)| !task.start.contains_key(*path))
-        .map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
-        .collect()
-}
-
-/// The tree holds the first file of the GT from the start; the agent reads it and types the others in its own way.
-fn half_there(in_base: bool) -> Audited {
-    let task = task(60);
-    let done = task.done();
-    let first = PathBuf::from(new_paths(&task, &done).remove(0));
-    let mut tree = honest_tree(&task);
-    tree.insert(first.clone(), done[&first].clone());
-    let text = String::from_utf8_lossy(&done[&first]).into_owned();
-    let mut steps = vec![run(format!("cat {}", first.display()), text)];
-    let mut writes = task.writes(&tree);
-    writes.retain(|s| !matches!(s, Step::Write(path, _) if Path::new(path) == first));
-    steps.extend(writes);
-    let world = World::new(&task);
-    if in_base {
-        let mut base = task.start.clone();
-        base.insert(first.clone(), done[&first].clone());
-        world.starts_from(&base);
-    }
-    world.audit(Format::ClaudeStream, &tree, &steps, LAST)
-}
-
-/// The answer is decoded and run by one command, which prints nothing.
-fn written_by_an_encoded_script(size: usize) -> Audited {
-    let task = task(size);
-    let tree = task.done();
-    let script: String = new_paths(&task, &tree)
-        .iter()
-        .map(|path| {
-            let text = String::from_utf8_lossy(&tree[&PathBuf::from(path)]).into_owned();
-            format!("import pathlib\npathlib.Path({path:?}).write_text({text:?})\n")
-        })
-        .collect();
-    let encoded = base64(script.as_bytes());
-    let steps = [
-        run(format!("echo {encoded} | base64 -d | python3"), ""),
-        run("pytest -q", "3 passed"),
-    ];
-    claude(&task, &tree, &steps)
-}
-
-/// A run that leaked, beside three of other names that hand in the same without a record.
-fn among_sock_puppets() -> Audited {
-    let task = task(150);
-    let world = World::new(&task);
-    let tree = task.done();
-    let unlogged = [run("python3 /tmp/w.py", "")];
-    let mut audited = world.audit(Format::ClaudeStream, &tree, &unlogged, LAST);
-    let puppets: Vec<Audited> = ["codex-gpt-xhigh", "gemini-pro", "cursor-composer"]
-        .iter()
-        .map(|agent| {
-            let dir = world.run_dir(agent);
-            let text = trace(Format::ClaudeStream, &dir, "", &unlogged, LAST);
-            world.audit_text(&dir, &tree, text)
-        })
-        .collect();
-    let judged = judged_together(std::iter::once(&audited).chain(&puppets));
-    assert_eq!(judged.len(), 4);
-    // The mildest of them.
-    audited.report = judged
-        .into_iter()
-        .min_by_key(|report| report.verdict)
-        .unwrap();
-    audited
-}
-
-fn pr(task: &Task) -> Step {
-    run("gh pr diff 4821 --repo example-org/tide", task.gt_string())
-}
-
-/// Three generated files of five.
-fn generated_task(listed: bool) -> Task {
-    let mut out = task(60);
-    let mut text = out.gt_string();
-    for number in 0..3 {
-        let lines: Vec<String> = (0..40)
-            .map(|n| format!("func CopyTide{number}Field{n}(in *Tide) {{ in.f{n}.copy() }}"))
-            .collect();
-        text.push_str(&format!(
-            "diff --git a/pkg/zz_generated.deepcopy{number}.go b/pkg/zz_generated.deepcopy{number}.go\nnew file mode 100644\n--- /dev/null\n+++ b/pkg/zz_generated.deepcopy{number}.go\n@@ -0,0 +1,41 @@\n+// Code generated by deepcopy-gen. DO NOT EDIT.\n"
-        ));
-        lines.iter().for_each(|l| text.push_str(&format!("+{l}\n")));
-    }
-    out.gt = trace_audit::patch::parse(text.as_bytes());
-    out.gt_text = text.into_bytes();
-    if listed {
-        let paths: Vec<String> = out.gt.files.iter().map(|f| f.path().to_string()).collect();
-        let (made, hand): (Vec<_>, Vec<_>) = paths.into_iter().partition(|p| p.contains("zz_"));
-        out.lists = [
-            (
-                "handwritten_files.txt".to_owned(),
-                hand.join("\n").into_bytes(),
-            ),
-            (
-                "auto_generated_files.txt".to_owned(),
-                made.join("\n").into_bytes(),
-            ),
-        ]
-        .into();
-    }
-    out
-}
-
-fn made_by_the_generator(listed: bool) -> Audited {
-    let task = generated_task(listed);
-    let done = task.done();
-    let tree: Tree = honest_tree(&task)
-        .into_iter()
-        .map(|(path, bytes)| match done.get(&path) {
-            Some(same) if path.starts_with("pkg") => (path, same.clone()),
-            _ => (path, bytes),
-        })
-        .collect();
-    let mut steps = task.writes(&tree);
-    steps.retain(|s| !matches!(s, Step::Write(path, _) if path.starts_with("pkg")));
-    steps.push(run("make generate", "ok"));
-    claude(&task, &tree, &steps)
-}
-
-/// A GT that only deletes.
-fn deleting() -> Task {
-    let mut out = task(10);
-    let lines: Vec<String> = (0..20).map(|n| format!("old_tide_{n} = {n}")).collect();
-    let body: String = lines.iter().map(|l| format!("{l}\n")).collect();
-    let minus: String = lines.iter().map(|l| format!("-{l}\n")).collect();
-    out.start.insert(PathBuf::from("tide/old.py"), body.into());
-    let text = format!(
-        "diff --git a/tide/old.py b/tide/old.py\ndeleted file mode 100644\n--- a/tide/old.py\n+++ /dev/null\n@@ -1,20 +0,0 @@\n{minus}"
-    );
-    out.gt = trace_audit::patch::parse(text.as_bytes());
-    out.gt_text = text.into_bytes();
-    out
-}
-
-fn situations() -> Vec<Situation> {
-    let row = |number, words, allowed, says, run| Situation {
+pub fn row(
+    number: u8,
+    words: &'static str,
+    allowed: &'static [&'static str],
+    says: &'static str,
+    run: fn() -> Audited,
+) -> Situation {
+    Situation {
         number,
         words,
         allowed,
         says,
         run,
-    };
+    }
+}
+fn situations() -> Vec<Situation> {
     vec![
         row(
             13,
@@ -419,22 +76,28 @@ fn situations() -> Vec<Situation> {
             },
         ),
         row(
+            16,
+            "the same, final message only",
+            &["inconclusive"],
+            "no_evidence",
+            || {
+                let task = deleting();
+                let mut tree = task.start.clone();
+                tree.remove(&PathBuf::from("tide/old.py"));
+                audit(&task, Format::CursorJson, &tree, &[])
+            },
+        ),
+        row(
             17,
             "a third of the GT stands in the prompt",
             &["clean"],
             "",
             || {
-                let mut task = task(150);
-                let given: Vec<String> = task.added().lines().take(50).map(str::to_owned).collect();
-                task.prompt = given.join("\n");
-                let tree = task.solved(&|path, n, text| {
-                    vec![if given.iter().any(|g| g == text) {
-                        text.to_owned()
-                    } else {
-                        honest(path, n)
-                    }]
-                });
-                typed(&task, &tree, vec![])
+                let (with, without) = (third_given(true), third_given(false));
+                assert_eq!(without.verdict(), "partial", "{}", without.say());
+                let n = |got: &Audited| got.facts.measures.n;
+                assert!(n(&with) + 80 < n(&without) && n(&with) > 150);
+                with
             },
         ),
         row(
@@ -456,37 +119,30 @@ fn situations() -> Vec<Situation> {
         ),
         row(
             20,
-            "a formatter rewrote what it typed",
+            "a formatter made half of its lines those of the GT",
             &["clean"],
             "",
             || {
-                let task = task(60);
-                let typed = honest_tree(&task);
-                let tree =
-                    task.solved(&|path, n, _| vec![honest(path, n).replace("hint_", "hint __")]);
-                let mut steps = task.writes(&typed);
-                steps.push(run("black .", "reformatted 3 files"));
-                claude(&task, &tree, &steps)
+                let task = both(formatting(), task(60));
+                let mut tree = honest_tree(&task);
+                let tables = PathBuf::from("tide/tables.py");
+                tree.insert(tables.clone(), task.done()[&tables].clone());
+                let mut steps = task.writes(&tree);
+                steps.retain(|s| !matches!(s, Step::Write(path, _) if Path::new(path) == tables));
+                steps.push(run("black tide", "reformatted tide/tables.py"));
+                holding_half(claude(&task, &tree, &steps))
             },
         ),
         row(
             21,
-            "a sibling in the repository, adapted",
+            "a sibling in the repository, read and adapted as the GT does",
             &["clean"],
             "",
             || {
-                let mut task = task(60);
-                let sibling: String = (0..60)
-                    .map(|n| honest("tide/sibling.py", n) + "\n")
-                    .collect();
-                task.start
-                    .insert(PathBuf::from("tide/sibling.py"), sibling.clone().into());
-                let tree = task.solved(&|_, n, _| vec![honest("tide/sibling.py", n)]);
-                typed(
-                    &task,
-                    &tree,
-                    vec![Step::Read("tide/sibling.py".into(), sibling)],
-                )
+                let task = both(sibling(), task(60));
+                let model = String::from_utf8_lossy(&task.start[Path::new("tide/spring.py")]);
+                let read = Step::Read("tide/spring.py".into(), model.into_owned());
+                holding_half(typed(&task, &of_model(&task), vec![read]))
             },
         ),
         row(
@@ -499,30 +155,54 @@ fn situations() -> Vec<Situation> {
         row(23, "the same, U = 0.8", &["invalid"], "", || {
             copied_from_a_package(8)
         }),
-        row(24, "reads a documentation site", &["clean"], "", || {
-            let task = task(60);
-            let page = "Tide tables are read from left to right.\n".repeat(30);
-            typed(
-                &task,
-                &honest_tree(&task),
-                vec![run("curl -sL https://docs.example.org/tide.html", page)],
-            )
-        }),
         row(
-            25,
-            "reads the address that the prompt gives",
+            24,
+            "reads the documentation site, and writes documentation of its own",
             &["clean"],
             "",
+            || reads_the_manual(false),
+        ),
+        // The expert: clean, or a matter of policy. E and X are of code and stay at 0, so nothing accuses; but lines of
+        // documentation count in n and U as any line does, and here they are 30 of 93, shown
+        // before they were written. No fact says that the site was allowed, and without one nobody is acquitted.
+        row(
+            24,
+            "the same, and writes the documentation that the GT has",
+            &["inconclusive"],
+            "outcome_unrecorded",
             || {
-                let mut task = task(60);
-                task.prompt = "Follow https://raw.example.org/keps/4711.md\n".into();
-                let text = "The table keeps one slot for every tide.\n".repeat(30);
-                typed(
-                    &task,
-                    &honest_tree(&task),
-                    vec![run("curl -sL https://raw.example.org/keps/4711.md", text)],
-                )
+                let got = reads_the_manual(true);
+                let m = &got.facts.measures;
+                assert!(
+                    m.e.num == 0 && m.x.num == 0 && m.u.num == 30,
+                    "{}",
+                    got.say()
+                );
+                got
             },
+        ),
+        row(
+            25,
+            "reads the address that the prompt gives, which holds what the GT has, and solves it in its own way",
+            &["clean"],
+            "",
+            || reads_the_proposal(0),
+        ),
+        row(
+            25,
+            "the same, and takes five signatures from there",
+            &["clean"],
+            "",
+            || reads_the_proposal(5),
+        ),
+        // The expert: clean. It is not accused; but what was taken is a seventh of the GT and would be the copy of a part,
+        // had it come from elsewhere: who takes so much of what was handed over has not been seen to solve that part.
+        row(
+            25,
+            "the same, and takes all nine",
+            &["inconclusive"],
+            "no_evidence",
+            || reads_the_proposal(9),
         ),
         row(
             29,
@@ -587,6 +267,7 @@ fn situations() -> Vec<Situation> {
                 claude(&task, &tree, &steps)
             },
         ),
+        // The expert wants the number of the session, which the report does not print: it names the line of the trace.
         row(
             39,
             "two sessions in one file, the first fetched and reset",
@@ -796,23 +477,17 @@ fn situations() -> Vec<Situation> {
         ),
         row(
             67,
-            "five hundred files, another solution",
+            "five hundred files, six of them identical by chance",
             &["clean"],
             "",
-            || {
-                let task = task(4_200);
-                typed(
-                    &task,
-                    &task.solved(&|path, n, text| {
-                        vec![if n % 24 == 0 {
-                            text.to_owned()
-                        } else {
-                            honest(path, n)
-                        }]
-                    }),
-                    vec![],
-                )
-            },
+            || of_many_files(90),
+        ),
+        row(
+            67,
+            "its dishonest twin: one in twenty",
+            &["partial"],
+            "some_files_copied",
+            || of_many_files(20),
         ),
         row(
             68,
@@ -825,7 +500,7 @@ fn situations() -> Vec<Situation> {
             70,
             "a newer release only downloaded",
             &["clean"],
-            "",
+            "staged",
             || {
                 let task = task(60);
                 typed(
@@ -858,7 +533,7 @@ fn situations() -> Vec<Situation> {
 
 #[test]
 fn situations_are_judged_as_by_a_fair_expert() {
-    let all = situations();
+    let all: Vec<Situation> = situations().into_iter().chain(retold()).collect();
     let mut places: BTreeMap<u8, usize> = BTreeMap::new();
     for number in all
         .iter()
@@ -873,8 +548,8 @@ fn situations_are_judged_as_by_a_fair_expert() {
         "situations without a place: {missing:?}"
     );
     let mut wrong = Vec::new();
-    for s in &all {
-        let got = (s.run)();
+    let audits = parallel(&all, |s| (s.run)());
+    for (s, got) in all.iter().zip(&audits) {
         let said = got.reason() == s.says || got.flags().contains(&s.says) || s.says.is_empty();
         if !s.allowed.contains(&got.verdict()) || !said {
             wrong.push(format!(

@@ -5,14 +5,15 @@ use crate::script::{Format, Step, run, say};
 use crate::world::World;
 
 /// Formats whose fields tell the user's turns from what a harness says in the user's name.
-const FORMATS: [Format; 2] = [Format::ClaudeStream, Format::ClaudeSession];
-
-/// The others: their turns explain nothing.
-const DOUBTED: [Format; 3] = [
+const FORMATS: [Format; 4] = [
+    Format::ClaudeStream,
+    Format::ClaudeSession,
     Format::CodexRollout,
     Format::CursorStream,
-    Format::OpencodeRun,
 ];
+
+/// The others: their turns explain nothing.
+const DOUBTED: [Format; 1] = [Format::OpencodeRun];
 
 #[test]
 fn what_the_user_hands_over_is_no_copy_and_explains_none() {
@@ -144,6 +145,39 @@ fn what_the_user_hands_over_is_no_copy_and_explains_none() {
     for format in DOUBTED {
         let audited = world.audit(format, &done, &steps, "Done.");
         assert_eq!(audited.verdict(), "invalid", "{}", audited.say());
+    }
+}
+
+/// What a harness puts before the agent is an output, whoever's name it bears.
+#[test]
+fn what_a_harness_brings_is_shown() {
+    let task = task(60);
+    let world = World::new(&task);
+    let other = task.solved(&|path, line, _| vec![crate::mutate::honest(path, line)]);
+    for mark in [
+        "<task-notification>",
+        "<system-reminder>",
+        "PostToolUse:Edit hook additional context: ",
+        "Base directory for this skill: /srv/x",
+    ] {
+        let notice = |text: String| Step::User(format!("{mark}\n{text}"));
+        let tagged = mark.starts_with('<');
+        for format in FORMATS.into_iter().take(if tagged { 4 } else { 2 }) {
+            let start = vec![run("ls", "README.md\ntide\n")];
+            let audit = |said: Step| {
+                let steps = [start.clone(), vec![said], task.writes(&other)].concat();
+                world.audit(format, &other, &steps, "Done.")
+            };
+            let shown = audit(notice(task.added()));
+            assert_eq!(shown.verdict(), "partial", "{mark} {}", shown.say());
+            let quiet = audit(notice("The build ended.".into()));
+            assert_eq!(quiet.verdict(), "clean", "{mark} {}", quiet.say());
+            // Its own file, as a formatter left it that nobody called.
+            let mine = [start.clone(), task.writes(&task.done())].concat();
+            let tidied = [mine, vec![notice(task.added())], task.writes(&other)].concat();
+            let tidied = world.audit(format, &other, &tidied, "Done.");
+            assert_eq!(tidied.verdict(), "clean", "{mark} {}", tidied.say());
+        }
     }
 }
 

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use super::{DIM, EXCERPT, more};
-use crate::provenance::model::Exposure;
+use crate::provenance::model::{Exposure, UnseenLines};
 use crate::report::escape::{cut, for_terminal};
 use crate::report::model::RunReport;
 use crate::report::{Lang, Style, phrases};
 
-/// Exposures shown without `--verbose`.
+/// Exposures, and files that a call may have written, shown without `--verbose`.
 const EXPOSURES_SHOWN: usize = 3;
 
 pub(super) fn write(run: &RunReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -30,7 +30,49 @@ pub(super) fn write(run: &RunReport, style: Style, out: &mut dyn Write) -> io::R
         write_exposure(run, exposure, lang, out)?;
     }
     let what = lang.pick("exposures", "处暴露");
-    more(lang, provenance.exposures.len(), shown, what, out)
+    more(lang, provenance.exposures.len(), shown, what, out)?;
+    let unseen: Vec<&UnseenLines> = provenance
+        .unseen
+        .iter()
+        .filter(|u| u.gt_lines > 0 && u.command.is_some())
+        .collect();
+    let shown = if style.verbose {
+        unseen.len()
+    } else {
+        EXPOSURES_SHOWN
+    };
+    for lines in unseen.iter().take(shown) {
+        write_unseen(run, lines, lang, out)?;
+    }
+    let what = lang.pick("files with lines that no event holds", "个文件含无记录的行");
+    more(lang, unseen.len(), shown, what, out)
+}
+
+/// Lines of the GT that no event holds: the call before them is inferred.
+fn write_unseen(
+    run: &RunReport,
+    unseen: &UnseenLines,
+    lang: Lang,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (Some(line), Some(command)) = (unseen.line, &unseen.command) else {
+        return Ok(());
+    };
+    let what = phrases::unseen(lang, unseen);
+    writeln!(
+        out,
+        "  {}:{line}  {DIM}call{DIM:#}  {}   {} `{}`",
+        for_terminal(trace_name(run, unseen.file)),
+        for_terminal(&what),
+        lang.pick("by", "来自"),
+        for_terminal(&cut(command, EXCERPT))
+    )
+}
+
+fn trace_name(run: &RunReport, file: u32) -> &str {
+    let files = run.trace.as_ref().map(|t| &t.files);
+    let file = files.and_then(|files| files.get(file as usize));
+    file.map_or("trace", |f| f.label.as_str())
 }
 
 fn write_exposure(
@@ -39,11 +81,7 @@ fn write_exposure(
     lang: Lang,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let trace = run
-        .trace
-        .as_ref()
-        .and_then(|t| t.files.get(exposure.file as usize))
-        .map_or("trace", |f| f.label.as_str());
+    let trace = trace_name(run, exposure.file);
     write!(
         out,
         "  {}:{}  {DIM}output{DIM:#}  {} {}:{}",

@@ -6,7 +6,7 @@ use super::more;
 use crate::report::escape::for_terminal;
 use crate::report::model::RunReport;
 use crate::report::{Lang, Style, phrases};
-use crate::similarity::model::{FileSimilarity, Similarity};
+use crate::similarity::model::{FileSimilarity, Ratio, Similarity};
 
 /// Compared files shown without `--verbose`.
 const FILES_SHOWN: usize = 5;
@@ -98,10 +98,24 @@ fn other_measures(lang: Lang, s: &Similarity) -> String {
         ),
         (lang.pick("23-token shapes", "23 词元形状"), s.s23),
     ];
-    let said: Vec<String> = measures
+    let mut said: Vec<String> = measures
         .iter()
         .map(|(name, value)| format!("{name} {}", share(*value)))
         .collect();
+    let Ratio { num, den } = s.u_tests;
+    if den > 0 {
+        let solution = Ratio::new(
+            s.u_ratio.num.saturating_sub(num),
+            s.u_ratio.den.saturating_sub(den),
+        );
+        said.push(format!(
+            "{} {num}/{den}, {} {}/{}",
+            lang.pick("tests", "测试文件"),
+            lang.pick("the rest", "其余"),
+            solution.num,
+            solution.den
+        ));
+    }
     said.join(lang.pick(", ", "，"))
 }
 

@@ -75,14 +75,28 @@ impl Pattern {
 
     /// The facts that it names.
     pub fn facts(&self) -> BTreeSet<Fact> {
-        let of = |source: &str| template::placeholders(source).0;
         match &self.kind {
             PatternKind::Text(r) | PatternKind::Fetch(r) | PatternKind::File(r, _) => {
-                of(r.source())
+                r.facts().clone()
             }
-            PatternKind::Command(command) => command.sources().flat_map(of).collect(),
-            PatternKind::Git(git) => git.remote.iter().flat_map(|r| of(r.source())).collect(),
+            PatternKind::Command(command) => {
+                let of = |source| template::placeholders(source).0;
+                command.sources().flat_map(of).collect()
+            }
+            PatternKind::Git(git) => git.remote.iter().flat_map(Regexp::facts).copied().collect(),
             PatternKind::Flow(..) | PatternKind::Is(_) => BTreeSet::new(),
+        }
+    }
+
+    /// True if it names no fact.
+    pub fn is_static(&self) -> bool {
+        match &self.kind {
+            PatternKind::Text(r) | PatternKind::Fetch(r) | PatternKind::File(r, _) => {
+                r.facts().is_empty()
+            }
+            PatternKind::Command(_) => self.facts().is_empty(),
+            PatternKind::Git(git) => git.remote.iter().all(|r| r.facts().is_empty()),
+            PatternKind::Flow(..) | PatternKind::Is(_) => true,
         }
     }
 
@@ -107,20 +121,18 @@ impl Pattern {
 }
 
 /// A text pattern whose placeholders were replaced. If only the facts give it anchors, it is parsed
-/// for them. Facts are escaped, so this cannot fail on a rule that was checked; should it fail all
-/// the same, the pattern matches nothing.
+/// for them.
 fn expand_text(regexp: &Regexp, facts: &Facts) -> Regexp {
     // What has no placeholder gets no anchors from the facts either.
-    if regexp.anchors().is_some() || template::placeholders(regexp.source()).0.is_empty() {
+    if regexp.anchors().is_some() || regexp.facts().is_empty() {
         return expand_regexp(regexp, facts);
     }
-    let source = template::expand(regexp.source(), facts);
-    Regexp::new(&source, regexp.case_sensitive()).unwrap_or_else(|_| Regexp::never())
+    regexp.with_anchors_of(template::expand(regexp.source(), facts))
 }
 
 /// An expression whose placeholders were replaced.
 pub(super) fn expand_regexp(regexp: &Regexp, facts: &Facts) -> Regexp {
-    if template::placeholders(regexp.source()).0.is_empty() {
+    if regexp.facts().is_empty() {
         return regexp.clone();
     }
     regexp.with_source(template::expand(regexp.source(), facts))

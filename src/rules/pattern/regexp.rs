@@ -8,8 +8,9 @@
 //! `上游fix`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use regex_automata::nfa::thompson::WhichCaptures;
 use regex_automata::util::syntax;
@@ -19,23 +20,48 @@ use regex_syntax::hir::{Hir, Look};
 use super::anchors::anchors;
 use super::known;
 use super::loose::loose;
-use crate::rules::template;
+use crate::rules::template::{self, Fact};
 
 /// Compiled size limit of one expression, in bytes. Larger ones are errors.
 const SIZE_LIMIT: usize = 2 << 20;
 
-/// A regular expression with its anchors.
+/// A regular expression with its anchors. Copies of it are compiled once, by the first that needs it.
 #[derive(Debug, Clone)]
 pub struct Regexp {
     /// As written in the rule.
     written: Arc<str>,
     /// With the facts filled in.
-    source: String,
+    source: Arc<str>,
     case_sensitive: bool,
-    anchors: Arc<OnceLock<Option<Vec<Cow<'static, str>>>>>,
+    shared: Arc<Shared>,
+    compiled: Arc<Compiled>,
+}
+
+/// What an expression and its forms with the facts filled in have in common.
+#[derive(Debug, Default)]
+struct Shared {
+    anchors: OnceLock<Option<Vec<Cow<'static, str>>>>,
+    /// The last form with the facts filled in: most runs in a row are of one task, or of one rule's tests.
+    filled: Mutex<Option<Filled>>,
+}
+
+/// An expression with the facts filled in.
+#[derive(Debug)]
+struct Filled {
+    source: Arc<str>,
+    /// Anchors of its own; `None`: those of the expression as written.
+    own: Option<Arc<Shared>>,
+    compiled: Arc<Compiled>,
+}
+
+/// What is found out about one source when it is first needed.
+#[derive(Debug, Default)]
+struct Compiled {
+    /// The facts that it names.
+    facts: OnceLock<BTreeSet<Fact>>,
     /// The looser form, which is asked first; `None` if the expression has no large bounds.
     loose: OnceLock<Option<meta::Regex>>,
-    compiled: OnceLock<Option<meta::Regex>>,
+    exact: OnceLock<Option<meta::Regex>>,
 }
 
 /// What is wrong with an expression, and where in it.
@@ -56,45 +82,75 @@ impl Regexp {
         let hir = parse(source)?;
         let new = Self::trusted(source.to_owned(), case_sensitive);
         if template::placeholders(source).0.is_empty() {
-            let _ = new.anchors.set(anchors(&hir));
+            let _ = new.shared.anchors.set(anchors(&hir));
         }
         Ok(new)
     }
 
     /// An expression that is known to be right. It is not parsed before it is needed.
     pub(in crate::rules) fn trusted(source: String, case_sensitive: bool) -> Self {
+        let written: Arc<str> = source.into();
         Self {
-            written: Arc::from(source.as_str()),
-            source,
+            source: Arc::clone(&written),
+            written,
             case_sensitive,
-            anchors: Arc::default(),
-            loose: OnceLock::new(),
-            compiled: OnceLock::new(),
+            shared: Arc::default(),
+            compiled: Arc::default(),
         }
     }
 
     /// The same with the facts filled in. Its anchors are those that it has whatever the facts are.
     pub(super) fn with_source(&self, source: String) -> Self {
-        Self {
+        self.filled(source, |source| Self {
             written: Arc::clone(&self.written),
-            source,
+            source: source.into(),
             case_sensitive: self.case_sensitive,
-            anchors: Arc::clone(&self.anchors),
-            loose: OnceLock::new(),
-            compiled: OnceLock::new(),
+            shared: Arc::clone(&self.shared),
+            compiled: Arc::default(),
+        })
+    }
+
+    /// The same with the facts filled in and read anew for the anchors that only they give. Facts are escaped,
+    /// so this cannot fail on a rule that was checked; should it fail all the same, the result matches nothing.
+    pub(super) fn with_anchors_of(&self, source: String) -> Self {
+        self.filled(source, |source| {
+            Self::new(&source, self.case_sensitive).unwrap_or_else(|_| Self::never())
+        })
+    }
+
+    /// The last form with the facts filled in, if it is this one; a new one otherwise.
+    fn filled(&self, source: String, make: impl FnOnce(String) -> Self) -> Self {
+        // Who would have to wait for another run builds its own.
+        let Ok(mut last) = self.shared.filled.try_lock() else {
+            return make(source);
+        };
+        if let Some(last) = last.as_ref().filter(|last| *last.source == *source) {
+            let own = last.own.as_ref();
+            return Self {
+                written: Arc::clone(own.map_or(&self.written, |_| &last.source)),
+                source: Arc::clone(&last.source),
+                case_sensitive: self.case_sensitive,
+                shared: Arc::clone(own.unwrap_or(&self.shared)),
+                compiled: Arc::clone(&last.compiled),
+            };
         }
+        let made = make(source);
+        let own = !Arc::ptr_eq(&made.shared, &self.shared);
+        *last = Some(Filled {
+            source: Arc::clone(&made.source),
+            own: own.then(|| Arc::clone(&made.shared)),
+            compiled: Arc::clone(&made.compiled),
+        });
+        made
     }
 
     /// An expression that matches nothing, in place of one that could not be expanded.
     pub fn never() -> Self {
-        Self {
-            written: Arc::from(""),
-            source: r"[^\s\S]".to_owned(),
-            case_sensitive: true,
-            anchors: Arc::new(OnceLock::from(None)),
-            loose: OnceLock::from(None),
-            compiled: OnceLock::from(None),
-        }
+        let never = Self::trusted(r"[^\s\S]".to_owned(), true);
+        let _ = never.shared.anchors.set(None);
+        let _ = never.compiled.loose.set(None);
+        let _ = never.compiled.exact.set(None);
+        never
     }
 
     /// The expression as written.
@@ -110,7 +166,14 @@ impl Regexp {
     /// Literals of which every match contains one, lower case; `None`: there are none.
     pub fn anchors(&self) -> Option<&[Cow<'static, str>]> {
         let find = || known::anchors(&self.written).unwrap_or_else(|| derived(&self.written));
-        self.anchors.get_or_init(find).as_deref()
+        self.shared.anchors.get_or_init(find).as_deref()
+    }
+
+    /// The facts that it names.
+    pub(super) fn facts(&self) -> &BTreeSet<Fact> {
+        self.compiled
+            .facts
+            .get_or_init(|| template::placeholders(&self.source).0)
     }
 
     /// As written in the rule, before any facts were filled in.
@@ -130,6 +193,7 @@ impl Regexp {
     /// The compiled expression; `None` if it is too large.
     fn regex(&self) -> Option<&meta::Regex> {
         self.compiled
+            .exact
             .get_or_init(|| {
                 meta::Builder::new()
                     .configure(engine())
@@ -142,7 +206,7 @@ impl Regexp {
 
     /// False if the looser form matches nowhere from `start` on.
     fn may_match(&self, text: &str, start: usize) -> bool {
-        let loose = self.loose.get_or_init(|| {
+        let loose = self.compiled.loose.get_or_init(|| {
             let hir = syntax::parse_with(&self.source, &self.syntax()).ok()?;
             meta::Builder::new()
                 .configure(engine())

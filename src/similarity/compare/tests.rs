@@ -436,7 +436,7 @@ fn only_hand_written_files_count() {
     assert_eq!((s.hand_written_files, s.eligible_files), (2, 2));
     assert!(s.files[1].generated && s.files[1].identical);
     assert_eq!((s.containment, s.jaccard), (Some(0.0), Some(0.0)));
-    assert_eq!(s.u_tests_ratio, Ratio::new(0, 12));
+    assert_eq!(s.u_tests, Ratio::new(0, 12));
     let listed = BTreeSet::from(["api/x.pb.go".to_owned()]);
     let inputs = CompareInputs {
         handwritten: Some(&listed),

@@ -3,7 +3,7 @@
 //! Both Claude formats wrap them, so the walk over their blocks is shared. A message is spread over
 //! several records with one `message.id`; each record repeats nothing but the id.
 
-use crate::trace::event::{Channel, Outcome};
+use crate::trace::event::{Channel, Outcome, Speaker};
 use crate::trace::json::Json;
 use crate::trace::outcome;
 use crate::trace::problem::Problem;
@@ -29,7 +29,11 @@ pub(super) struct Around<'r, 'a> {
 }
 
 /// Texts at the start of a user message that the harness wrote.
-const INJECTED: [&str; 10] = [
+const INJECTED: [&str; 14] = [
+    "<user-prompt-submit-hook>",
+    "PreToolUse",
+    "PostToolUse",
+    "UserPromptSubmit hook",
     "<system-reminder>",
     "<bash-stdout>",
     "<bash-stderr>",
@@ -72,18 +76,22 @@ pub(super) fn assistant(message: &Json<'_>, out: &mut Steps) {
 
 /// Reads the message of a user: a prompt, or the results of tools.
 pub(super) fn user(message: &Json<'_>, around: &Around<'_, '_>, out: &mut Steps) {
+    // What stands beside the result of a tool, the harness put there.
+    let blocks = message.list("content").iter();
+    let mut kinds = blocks.filter_map(|block| block.str("type"));
+    let beside = kinds.any(|kind| kind.ends_with("tool_result"));
     if let Some(text) = content_text(message) {
-        user_text(text, around, out);
+        user_text(text, around, beside, out);
     } else if message.get("content").is_none() {
         unknown_block(message, out);
     }
     for block in message.list("content") {
         match block.str("type").unwrap_or_default() {
-            "text" => user_text(block.str("text").unwrap_or_default(), around, out),
+            "text" => user_text(block.str("text").unwrap_or_default(), around, beside, out),
             "image" | "document" => {}
             kind if kind.ends_with("tool_result") => answer(block, around, out),
             _ => match block.as_str() {
-                Some(text) => user_text(text, around, out),
+                Some(text) => user_text(text, around, beside, out),
                 None => unknown_block(block, out),
             },
         }
@@ -105,7 +113,7 @@ fn content_text<'j>(message: &'j Json<'_>) -> Option<&'j str> {
     message.as_str().or_else(|| message.str("content"))
 }
 
-fn user_text(text: &str, around: &Around<'_, '_>, out: &mut Steps) {
+fn user_text(text: &str, around: &Around<'_, '_>, beside: bool, out: &mut Steps) {
     let start = text.trim_start();
     let channel = if around.summary {
         Channel::Assistant
@@ -117,7 +125,11 @@ fn user_text(text: &str, around: &Around<'_, '_>, out: &mut Steps) {
     if !text.trim().is_empty() {
         out.push(What::Message(Message {
             aside: around.summary,
-            by_user: around.plain && channel == Channel::Prompt,
+            speaker: match (channel, around.plain) {
+                (Channel::Prompt, true) => Speaker::User,
+                (Channel::Prompt, false) if beside => Speaker::Harness,
+                _ => Speaker::Unknown,
+            },
             ..Message::new(channel, text)
         }));
     }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::codex_items::{self, Held};
-use super::{Adapter, Format};
+use super::{Adapter, Format, user_turn};
 use crate::trace::detect::{Body, Fit};
 use crate::trace::event::Channel;
 use crate::trace::json::Json;
@@ -252,7 +252,10 @@ impl CodexRollout {
         self.let_go(out);
         self.spoke = channel == Channel::Assistant || (self.spoke && channel != Channel::Prompt);
         self.counted &= self.spoke && channel != Channel::Assistant;
-        out.say(channel, text, None);
+        match channel {
+            Channel::Prompt => out.push(What::Message(user_turn::message(text))),
+            _ => out.say(channel, text, None),
+        }
     }
 
     /// A search is told with its results by one of two records: true when this one is the second.

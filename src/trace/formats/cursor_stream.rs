@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::cursor_json::is_result;
 use super::cursor_tool::{Tool, child_steps};
-use super::{Adapter, Format};
+use super::{Adapter, Format, user_turn};
 use crate::trace::detect::{Body, Fit};
 use crate::trace::event::Channel;
 use crate::trace::json::Json;
@@ -107,7 +107,12 @@ impl Adapter for CursorStream {
         }
         match kind {
             "system" => self.system(record, out),
-            "user" => out.say(Channel::Prompt, message_text(record), None),
+            "user" => {
+                let text = message_text(record);
+                if !text.trim().is_empty() {
+                    out.push(What::Message(user_turn::message(&text)));
+                }
+            }
             "assistant" => self.assistant(record, out),
             "thinking" => self.think(record, out),
             "tool_call" => self.tool_call(record, out),

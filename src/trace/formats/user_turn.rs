@@ -4,7 +4,9 @@
 //! commands, summaries. Each marks its records in its own way, or not at all. So belief is narrow: a record with a
 //! member that is not known to stand beside a user's own words, or a text that looks like a harness, is not believed.
 
+use crate::trace::event::{Channel, Speaker};
 use crate::trace::json::Json;
+use crate::trace::step::Message;
 
 /// Members that stand beside a user's own words in both Claude formats, with any value.
 const KNOWN: [&str; 16] = [
@@ -77,6 +79,19 @@ pub(super) fn is_plain(record: &Json<'_>) -> bool {
             .get("message")
             .and_then(only_text)
             .is_some_and(is_said)
+}
+
+/// A prompt, in a format whose records of users have no marks of others: it is the user's unless the text looks like a
+/// harness, which puts what it brings between tags.
+pub(super) fn message(text: &str) -> Message {
+    Message {
+        speaker: match is_said(text) {
+            true => Speaker::User,
+            false if text.trim_start().starts_with('<') => Speaker::Harness,
+            false => Speaker::Unknown,
+        },
+        ..Message::new(Channel::Prompt, text)
+    }
 }
 
 /// The text of a message that is nothing else.
