@@ -455,14 +455,12 @@ impl Changes {
         of_files.chain(&self.tree_writer).any(places)
     }
 
-    /// Only such a call may have written these files so far, and no edit.
-    pub(super) fn laid(&self, files: &[PathId]) -> bool {
-        let edited = |file: &PathId| {
-            self.stories
-                .get(file)
-                .is_some_and(|s| s.recorded || s.unrecorded)
-        };
-        self.may_have_placed(files) && !files.iter().any(edited)
+    /// An edit has changed one of these files.
+    pub(super) fn edited(&self, files: &[PathId]) -> bool {
+        let stories = files.iter().filter_map(|file| self.stories.get(file));
+        stories
+            .into_iter()
+            .any(|story| story.recorded || story.unrecorded)
     }
 
     /// A call brought one of these files in from elsewhere.

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::changes::Changes;
 use super::follows::Made;
 use super::given::{Given, MAX_COMMAND};
-use super::history::{History, prints_content, shows_head};
+use super::history::{History, prints_content, shows_head, shows_last_commit};
 use super::needles::NeedleId;
+use super::revisions::Whose;
 use super::scripts::{is_inline, is_plain_script, is_plain_shell};
 use super::tracker::Tracker;
+use super::views::is_left;
 use crate::trace::event::{Channel, Event, EventId, Source};
 
 /// Calls that the task explains.
@@ -20,6 +22,8 @@ pub(super) struct Handed {
     pub(super) taken: BTreeMap<EventId, Source>,
     /// Calls that looked at what ancestors of the base hold, or put it back.
     pub(super) of_history: BTreeMap<EventId, Source>,
+    /// Those of them that show nothing but the last commit, where that is the base's.
+    last_commit: BTreeSet<EventId>,
     /// Calls that only listed them.
     lists: BTreeSet<EventId>,
     /// Calls that wrote what the prompt orders or what follows from the tree, with what they may have made.
@@ -63,6 +67,9 @@ impl Handed {
             if base_known && shows_head(&event.text) {
                 // What the base does not hold is not of the history.
             } else if prints_content(&event.text) {
+                if base_known && shows_last_commit(&event.text) {
+                    self.last_commit.insert(event.id);
+                }
                 self.of_history.insert(event.id, source);
             } else {
                 self.lists.insert(event.id);
@@ -120,9 +127,12 @@ impl Tracker {
         let hands = |call| {
             self.handed.taken.contains_key(&call) || self.handed.of_history.contains_key(&call)
         };
-        if !call.is_some_and(hands) {
+        if !call.is_some_and(hands) || self.contradicts_base(event) {
             return false;
         }
+        // What no call has committed no look at commits shows, as far as the trace tells.
+        let of_history = call.is_some_and(|call| self.handed.of_history.contains_key(&call));
+        let uncommitted = of_history && self.changes.revisions().on_top() == 0;
         for id in hits {
             // An edit whose content the format does not keep may have written it: then it is the agent's own.
             let written = self.changes.may_have_written(self.lines.files(*id));
@@ -130,6 +140,7 @@ impl Tracker {
                 continue;
             };
             if line.in_patch && written {
+                line.laid |= uncommitted && line.telling();
                 line.shown = true;
             } else {
                 (line.prompt, line.given) = (true, true);
@@ -138,10 +149,42 @@ impl Tracker {
         true
     }
 
+    /// The line stands where no edit has been so far, but a call that does not show what it writes.
+    pub(super) fn laid(&self, id: NeedleId) -> bool {
+        let files = self.lines.files(id);
+        let handed = &self.handed;
+        let explained = |event: &EventId| {
+            handed.ordered.contains_key(event)
+                || handed.taken.contains_key(event)
+                || handed.of_history.contains_key(event)
+        };
+        let mut writers = files.iter().filter_map(|file| self.changes.writer(*file));
+        (handed.acted || self.changes.may_have_placed(files))
+            && !self.changes.edited(files)
+            && !writers.any(|writer| explained(&writer.event))
+    }
+
+    /// What the last commit is said to have added, where none is the agent's: the base would hold it.
+    fn contradicts_base(&mut self, event: &Event) -> bool {
+        let call = event.answers.as_ref().map(|call| call.event);
+        if !call.is_some_and(|call| self.handed.last_commit.contains(&call)) {
+            return false;
+        }
+        let kept: Vec<&str> = event.text.lines().filter(|line| !is_left(line)).collect();
+        let hits = self.search(&kept.join("\n"), true, |l| {
+            !l.prompt && !l.starter && !l.authored
+        });
+        self.enough(&hits, |line| line.telling())
+    }
+
     /// A call was made.
     pub(super) fn obeys(&mut self, event: &Event, looks: bool) {
-        // A tree that was not clean when the agent came says nothing of what is committed.
-        let base_known = self.starter_known && self.looks.before.is_empty();
+        // A tree that was not clean when the agent came says nothing of what is committed; and where the format does not
+        // keep what was written, something unseen may have committed it.
+        let base_known = self.starter_known
+            && self.looks.before.is_empty()
+            && !self.changes.any_unrecorded()
+            && self.changes.revisions().whose("HEAD") == Whose::Base;
         let Self {
             handed, changes, ..
         } = self;

@@ -70,6 +70,28 @@ pub(super) fn shows_head(command: &str) -> bool {
     words.any(|word| word == "show") && words.any(head)
 }
 
+/// A look prints the last commit alone: `git show`, `git log -p -1`.
+pub(super) fn shows_last_commit(command: &str) -> bool {
+    let first = command.split('|').next().unwrap_or_default();
+    let words: Vec<&str> = first.split_whitespace().collect();
+    let named = |words: &[&str]| {
+        let revisions = words.iter().take_while(|w| **w != "--");
+        revisions
+            .filter(|w| !w.starts_with('-'))
+            .all(|w| ["HEAD", "@"].contains(w))
+    };
+    match words.as_slice() {
+        ["git", "show", rest @ ..] => named(rest),
+        ["git", "log", rest @ ..] => {
+            let one = rest
+                .iter()
+                .any(|w| ["-1", "-n1", "--max-count=1"].contains(w));
+            one && named(rest)
+        }
+        _ => false,
+    }
+}
+
 /// Programs that print files.
 const PRINTERS: [&str; 6] = ["cat", "head", "tail", "nl", "grep", "diff"];
 
@@ -416,6 +438,17 @@ mod tests {
             ("git fetch x && git checkout HEAD~1 -- db/insp.py", false),
         ] {
             assert_eq!(history.restores(command, &paths, Some("/w/run")), want, "{command}");
+        }
+        for (command, want) in [
+            ("git show", true),
+            ("git show HEAD -- db/insp.py | head -40", true),
+            ("git log -p -1", true),
+            ("git log -p -2", false),
+            ("git show HEAD~1", false),
+            ("git show HEAD:db/insp.py", false),
+        ] {
+            assert_eq!(shows_last_commit(command), want, "{command}");
+            assert_eq!(shows_head(command), command.contains("HEAD:"), "{command}");
         }
         history.forbid();
         assert!(!history.looks("git log -p", &paths, None));

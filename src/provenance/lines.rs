@@ -65,7 +65,8 @@ pub(super) struct Line {
     pub(super) late: bool,
     /// An output held it before the agent wrote it, however little that proves.
     pub(super) shown: bool,
-    /// A look at the tree showed it in a file that no edit had touched, behind a call that does not show what it wrote.
+    /// A look at the tree showed it in a file that no edit had touched, behind a call that does not show what it wrote; or
+    /// one at a commit, where no call had made any.
     pub(super) laid: bool,
     /// The showing that exposed it as a line of the GT.
     pub(super) exposed: Option<ShowingId>,

@@ -4,6 +4,7 @@
 //! Every other revision is somebody else's, however its name sounds: `wip`, `stash@{0}`, `@{u}`, `HEAD@{1}` were there
 //! before the agent came, and may hold anything.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::cutting::{quiet, segments, without_heredocs, words};
@@ -80,6 +81,36 @@ pub(super) fn git<'w>(words: &[&'w str]) -> Option<(&'w str, Vec<&'w str>, Optio
         }
     };
     Some((verb, rest.collect(), dir))
+}
+
+/// The command with substitutions that name a revision spelled out: `git show $(git rev-parse HEAD)`. Others are one word
+/// that says nothing.
+pub(super) fn spelled(text: &str) -> Cow<'_, str> {
+    if !text.contains("$(") {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("$(") {
+        out.push_str(before);
+        // `C=$(…)` is a part of its own.
+        let argument = before.ends_with([' ', '"']);
+        let Some((inner, behind)) = after.split_once(')').filter(|_| argument) else {
+            out.push_str("$(");
+            rest = after;
+            continue;
+        };
+        let words: Vec<&str> = inner.split_whitespace().collect();
+        match words.as_slice() {
+            ["git", "rev-parse", revision] | ["git", "rev-parse", _, revision] => {
+                out.push_str(revision);
+            }
+            _ => out.push_str("$_"),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 /// How many generations before a name: `~2`, `^`; `None` for what is no plain line of ancestors.
@@ -405,14 +436,14 @@ impl Revisions {
 
     fn checkout(&mut self, rest: &[&str], paths: &Paths, cwd: Option<&str>) {
         // Also `-qb`.
-        let makes = |w: &&str| {
+        let makes = |w: &str| {
             let short = w.starts_with('-') && !w.starts_with("--") && w.len() <= 4;
-            short && w.ends_with(['b', 'B', 'c', 'C']) || *w == "--orphan" || *w == "--create"
+            short && w.ends_with(['b', 'B', 'c', 'C']) || w == "--orphan" || w == "--create"
         };
         let mut plain = rest.iter().filter(|w| !w.starts_with('-') || **w == "-");
         if let Some(name) = rest
             .iter()
-            .position(|w| makes(&w))
+            .position(|w| makes(w))
             .and_then(|at| rest.get(at + 1))
         {
             let from = plain.find(|w| *w != name).copied();
@@ -522,6 +553,25 @@ pub(super) fn is_revision(word: &str) -> bool {
 mod tests {
     use super::super::writes::tests::paths;
     use super::*;
+
+    #[test]
+    fn substitutions_are_spelled_out() {
+        for (command, want) in [
+            ("git diff $(git merge-base HEAD main)", "git diff $_"),
+            ("git show $(git rev-parse HEAD):f", "git show HEAD:f"),
+            (
+                "git show \"$(git rev-parse --short wip)\"",
+                "git show \"wip\"",
+            ),
+            (
+                "C=$(git rev-parse HEAD); git show $C",
+                "C=$(git rev-parse HEAD); git show $C",
+            ),
+            ("git show $(git rev-parse", "git show $(git rev-parse"),
+        ] {
+            assert_eq!(spelled(command), want);
+        }
+    }
 
     /// The state after commands, each with what it printed.
     fn after(commands: &[(&str, &str)]) -> Revisions {

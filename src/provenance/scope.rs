@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::cutting::{path_words, pipelines, quiet, segments, without_heredocs};
 use super::paths::{PathId, Paths, Place};
-use super::revisions::{Revisions, Whose, git, is_revision};
+use super::revisions::{Revisions, Whose, git, is_revision, spelled};
 use crate::trace::event::{CallRef, Channel};
 
 /// What the output of a call shows.
@@ -62,7 +62,7 @@ pub(super) fn scope(
     paths: &Paths,
     cwd: Option<&str>,
     own: &Revisions,
-    starter_known: bool,
+    base_known: bool,
 ) -> Scope {
     match call.channel {
         Channel::Edit => Scope::OwnChanges,
@@ -75,7 +75,7 @@ pub(super) fn scope(
             let mut git = git_shows(&text, paths, cwd, own);
             // Unless it is known what the base holds, it may be anything.
             if git == GitShows::Base {
-                git = match starter_known {
+                git = match base_known {
                     true => GitShows::Elsewhere,
                     false => GitShows::Nothing,
                 };
@@ -202,7 +202,8 @@ fn git_shows(text: &str, paths: &Paths, cwd: Option<&str>, own: &Revisions) -> G
     let mut most = GitShows::Nothing;
     // What the base holds is shown, and nothing else that may be of the tree.
     let (mut base, mut others) = (false, false);
-    let quiet = quiet(text);
+    let text = spelled(text);
+    let quiet = quiet(&text);
     for pipeline in pipelines(inner(&quiet)) {
         for (number, segment) in segments(pipeline).enumerate() {
             let tokens = tokens(segment);
@@ -572,6 +573,9 @@ mod tests {
             ("", "git grep -e x HEAD -- pkg/a.go", Scope::Outside),
             ("", "git blame -L 1,40 pkg/a.go", tree()),
             ("", "git show :pkg/a.go", tree()),
+            ("", "git diff $(git merge-base HEAD main) -- pkg/a.go", Scope::Unclear),
+            ("", "git show $(git rev-parse wip):pkg/a.go", Scope::Outside),
+            (branch, "git show $(git rev-parse HEAD):pkg/a.go", tree()),
             (branch, "git show HEAD:pkg/a.go", tree()),
             (branch, "git show HEAD -- pkg/a.go", tree()),
             (branch, "git show wip:pkg/a.go", tree()),

@@ -236,6 +236,8 @@ impl Tracker {
             };
             line.authored = true;
             line.late = late;
+            // A sub-agent's own trace follows that of its parent, which may have looked at its work.
+            line.laid &= *actor == Actor::Main;
             // A sub-agent's report was read before the sub-agent's own trace, which shows now that it
             // wrote the line.
             if line.reported && *actor != Actor::Main {
@@ -307,13 +309,10 @@ impl Tracker {
             Some(call) => {
                 let changes = &self.changes;
                 let own = changes.revisions();
-                scope(
-                    call,
-                    &changes.paths,
-                    changes.cwd_of(event),
-                    own,
-                    self.starter_known,
-                )
+                {
+                    let base_known = self.starter_known && !changes.any_unrecorded();
+                    scope(call, &changes.paths, changes.cwd_of(event), own, base_known)
+                }
             }
             // The call before the first of the trace: the head of the trace is lost, and with it what the agent wrote.
             None if !self.calls => Scope::OwnChanges,
@@ -403,7 +402,7 @@ impl Tracker {
     /// environment's: `start` says whether the output can only be of the files of the lines.
     fn read_back(&mut self, ids: &[NeedleId], start: Option<bool>) {
         for id in ids {
-            let laid = self.changes.laid(self.lines.files(*id));
+            let laid = self.laid(*id);
             if let Some(line) = self.lines.get_mut(*id) {
                 line.laid |= laid && !line.shown && line.telling();
                 line.shown = true;

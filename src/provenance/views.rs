@@ -10,7 +10,7 @@ use super::cutting::{quiet, segments, without_heredocs, words};
 use super::directory::Directory;
 use super::paths::{Paths, Place, base_name};
 use super::programs::WRITERS;
-use super::revisions::{Revisions, Whose, git};
+use super::revisions::{Revisions, Whose, git, spelled};
 use super::scope::is_program;
 use super::temporary::{fetches, is_temporary};
 
@@ -179,6 +179,7 @@ impl Views {
         };
         let mut known = self.clone();
         let mut place = Directory::new(cwd);
+        let text = spelled(&text);
         let quiet = quiet(&text);
         for segment in segments(&quiet) {
             let words: Vec<&str> = words(segment).collect();
