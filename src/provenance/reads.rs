@@ -215,6 +215,11 @@ pub(super) fn is_shelf(words: &[&str]) -> bool {
 
 /// A script that imports modules of the files that are known, and prints what it imported.
 pub(super) fn prints(command: &str, words: &[&str], paths: &Paths) -> bool {
+    /// Longer ones do more than that; and each part of a command is asked.
+    const LONGEST: usize = 4096;
+    if command.len() > LONGEST {
+        return false;
+    }
     let script = match words {
         ["python" | "python3", "-c", ..] => {
             let after = command.split_once("-c").map(|(_, after)| after.trim());

@@ -58,6 +58,8 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
     let skeleton = without_heredocs(command);
     let shelved = takes_back(&skeleton);
     let mut place = Directory::new(cwd);
+    // Of the whole command, for its scripts: once, however many there are.
+    let mut of_scripts = None;
     let mut end = 0;
     for segment in segments(&skeleton) {
         let start = end;
@@ -78,12 +80,12 @@ pub(super) fn command_writes(command: &str, paths: &Paths, cwd: Option<&str>) ->
         }
         if changes_in_place(&words) {
             // A script in a heredoc names its files there.
-            let text = if interpreted(&words) {
-                command
-            } else {
-                segment
+            let files = match interpreted(&words) {
+                true => of_scripts
+                    .get_or_insert_with(|| named(command, paths, cwd))
+                    .clone(),
+                false => named(segment, paths, cwd),
             };
-            let files = named(text, paths, cwd);
             out.imports |= applies_foreign(&words, paths, cwd);
             out.tree |= files.is_empty() && !restores_others(&words, paths, cwd);
             out.known.extend(files);

@@ -313,6 +313,11 @@ impl Engine<'_> {
 /// True if the step certainly writes over the files that it saves to, with something that it does not read
 /// from others: an edit, or the only command line without branches that there is.
 fn writes_anew(event: &Event, step: &Step) -> bool {
+    /// Longer texts are asked once for each part: they have branches, most likely.
+    const LONGEST: usize = 4096;
+    if event.text.len() > LONGEST {
+        return false;
+    }
     let branches = ["||", "&&", "if", "while", "until", "case", "for"];
     let words = || {
         event

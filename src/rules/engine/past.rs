@@ -11,6 +11,9 @@ use crate::trace::event::{Event, EventId};
 /// Hits that are remembered for rules that need an earlier one; later hits are not remembered.
 pub(super) const MAX_PAST: usize = 4_096;
 
+/// Of these, hits of one event: a command of thousands of parts must not be held against itself part by part.
+const MAX_OF_EVENT: usize = 64;
+
 /// Text of a call and of its result that is remembered with a hit, in bytes.
 const MAX_TEXT: usize = 16 << 10;
 
@@ -55,14 +58,12 @@ impl Past {
 
     /// Remembers a hit. `reach` is the strongest that its rule can say.
     pub(super) fn remember(&mut self, finding: usize, reach: Stage, event: &Event, text: &str) {
-        if self.hits.len() == MAX_PAST {
+        let of_event = self.by_event.entry(event.id).or_default();
+        if self.hits.len() == MAX_PAST || of_event.len() == MAX_OF_EVENT {
             self.overflow = true;
             return;
         }
-        self.by_event
-            .entry(event.id)
-            .or_default()
-            .push(self.hits.len());
+        of_event.push(self.hits.len());
         self.hits.push(Hit {
             finding,
             at: self.now,
