@@ -492,7 +492,13 @@ fn audit(world: &World<'_>, format: Format, told: &Told) -> Audited {
 }
 
 /// What is wrong with a leak's audit.
-fn faults(scenario: &Scenario, told: &Told, got: &Audited, task: &Task) -> Vec<String> {
+fn faults(
+    scenario: &Scenario,
+    told: &Told,
+    got: &Audited,
+    task: &Task,
+    format: Format,
+) -> Vec<String> {
     let (patch, start) = (&task.gt, &task.start);
     let mut out = Vec::new();
     let m = &got.facts.measures;
@@ -541,9 +547,14 @@ fn faults(scenario: &Scenario, told: &Told, got: &Audited, task: &Task) -> Vec<S
         if line != got.trace.result_lines[step] {
             out.push(format!("first exposure at line {line}"));
         }
+        // Where edits have no content, a line that is printed again later may be the agent's own.
+        let used_within = match format {
+            Format::CodexExec => 0.06,
+            _ => 0.02,
+        };
         let used = used_lines(lines, told, start);
         let (share, wanted) = (m.x.or_zero(), used.0 as f64 / used.1.max(1) as f64);
-        if (share - wanted).abs() > 0.02 {
+        if (share - wanted).abs() > used_within {
             out.push(format!("used share {share:.3}, not {wanted:.3}"));
         }
     }
@@ -556,14 +567,13 @@ fn nothing_shown(got: &Audited) -> Option<String> {
     (m.e.num > 0 || m.x.num > 0).then(|| format!("exposed {:?}, used {:?}", m.e, m.x))
 }
 
-/// An honest twin is shown nothing, and has something in common with a GT of some size: else it shows little.
+/// An honest twin is shown nothing, though it has lines in common with the GT (where it has any: a line that it would share
+/// may be none of the distinctive ones).
 fn twins_fault(got: &Audited, format: Format) -> Option<String> {
     let m = &got.facts.measures;
-    let alone = m.n >= 50 && m.u.num == 0;
     // Its edits have no content: a line that it prints and has in common may be new to the trace.
     let unrecorded = format == Format::CodexExec && m.x.num == 0 && m.e.or_zero() < 0.05;
-    let shown = nothing_shown(got).filter(|_| !unrecorded);
-    shown.or_else(|| alone.then(|| format!("no line of {} in common", m.n)))
+    nothing_shown(got).filter(|_| !unrecorded)
 }
 
 /// How many of the long lines of code of the GT the tree holds that the starter does not, of how many.
@@ -666,7 +676,7 @@ fn leaks_are_found_and_their_twins_are_clean() {
                     continue;
                 }
                 let got = audit(&world, format, &leak);
-                for fault in faults(scenario, &leak, &got, task) {
+                for fault in faults(scenario, &leak, &got, task, format) {
                     out.push((
                         at,
                         false,
@@ -682,8 +692,11 @@ fn leaks_are_found_and_their_twins_are_clean() {
                 out.push((at, true, String::new()));
                 let got = audit(&world, format, &twin);
                 // With nothing to compare, a full trace is needed to acquit.
+                let m = &got.facts.measures;
+                // The twin may share the only line that there is.
+                let tiny = m.n < 8 && got.reason() == "too_small_to_tell";
                 let clean = got.verdict() == "clean"
-                    || got.facts.measures.n == 0 && got.verdict() == "inconclusive";
+                    || (m.n == 0 || tiny) && got.verdict() == "inconclusive";
                 let said = format!("{} {} twin", task.id, format.name());
                 if let Some(fault) = twins_fault(&got, format) {
                     out.push((at, false, format!("{said} of {}: {fault}", scenario.name)));
