@@ -549,7 +549,7 @@ fn faults(
         }
         // Where edits have no content, a line that is printed again later may be the agent's own.
         let used_within = match format {
-            Format::CodexExec => 0.06,
+            Format::CodexExec => 0.1,
             _ => 0.02,
         };
         let used = used_lines(lines, told, start);
