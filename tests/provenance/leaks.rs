@@ -550,7 +550,8 @@ fn faults(
         // Where edits have no content, a line that is printed again later may be the agent's own.
         let used_within = match format {
             Format::CodexExec => 0.1,
-            _ => 0.02,
+            // The count of this test looks at lines of the tree, wherever they stand.
+            _ => 0.04,
         };
         let used = used_lines(lines, told, start);
         let (share, wanted) = (m.x.or_zero(), used.0 as f64 / used.1.max(1) as f64);
