@@ -313,8 +313,16 @@ pub fn made_by_the_generator(listed: bool) -> Audited {
     claude(&task, &tree, &steps)
 }
 
+/// A task whose GT deletes a file, and the tree without it.
+pub fn deleted() -> (Task, Tree) {
+    let task = deleting();
+    let mut tree = task.start.clone();
+    tree.remove(&PathBuf::from("tide/old.py"));
+    (task, tree)
+}
+
 /// A GT that only deletes.
-pub fn deleting() -> Task {
+fn deleting() -> Task {
     let mut out = task(10);
     let lines: Vec<String> = (0..20).map(|n| format!("old_tide_{n} = {n}")).collect();
     let body: String = lines.iter().map(|l| format!("{l}\n")).collect();

@@ -57,9 +57,7 @@ fn situations() -> Vec<Situation> {
             &["clean"],
             "",
             || {
-                let task = deleting();
-                let mut tree = task.start.clone();
-                tree.remove(&PathBuf::from("tide/old.py"));
+                let (task, tree) = deleted();
                 claude(&task, &tree, &[run("git rm -q tide/old.py", "")])
             },
         ),
@@ -69,9 +67,7 @@ fn situations() -> Vec<Situation> {
             &["inconclusive"],
             "no_evidence",
             || {
-                let task = deleting();
-                let mut tree = task.start.clone();
-                tree.remove(&PathBuf::from("tide/old.py"));
+                let (task, tree) = deleted();
                 audit(&task, Format::Missing, &tree, &[])
             },
         ),
@@ -81,9 +77,7 @@ fn situations() -> Vec<Situation> {
             &["inconclusive"],
             "no_evidence",
             || {
-                let task = deleting();
-                let mut tree = task.start.clone();
-                tree.remove(&PathBuf::from("tide/old.py"));
+                let (task, tree) = deleted();
                 audit(&task, Format::CursorJson, &tree, &[])
             },
         ),
@@ -107,14 +101,19 @@ fn situations() -> Vec<Situation> {
             "",
             || {
                 let task = task(150);
-                let tree = task.solved(&|path, n, text| {
-                    vec![if text.starts_with("def ") {
+                let mut tree = task.solved(&|path, n, text| {
+                    vec![if n % 12 < 9 {
                         text.to_owned()
                     } else {
                         honest(path, n)
                     }]
                 });
-                typed(&task, &tree, vec![])
+                let steps = task.writes(&tree);
+                let without = claude(&task, &tree, &steps);
+                assert_eq!(without.verdict(), "partial", "{}", without.say());
+                let stubs: Vec<u8> = tree.values().flatten().copied().collect();
+                tree.insert(PathBuf::from("TASK_PROMPT.md"), stubs);
+                claude(&task, &tree, &steps)
             },
         ),
         row(
