@@ -281,10 +281,12 @@ fn evidence(run: &Value, lang: Lang) -> Vec<String> {
         ));
     }
     let counts = |f: &&Value| {
+        let done = || !["mentioned", ""].contains(&text(f, "stage").as_str());
         f.get("waived").is_none_or(Value::is_null)
-            && ["action", "admission"].contains(&text(f, "kind").as_str())
-            && !["mentioned", ""].contains(&text(f, "stage").as_str())
-            || text(f, "kind") == "admission"
+            && match text(f, "kind").as_str() {
+                "admission" => true,
+                kind => kind == "action" && done(),
+            }
     };
     let findings = list("/findings").into_iter().flatten().filter(counts);
     let findings = findings.map(|f| {
