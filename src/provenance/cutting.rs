@@ -94,6 +94,15 @@ pub(super) fn words(part: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
+/// The words of a text that a shell would see, without quotes and the signs between commands.
+pub(super) fn shell_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| {
+        c.is_whitespace() || matches!(c, '\'' | '"' | '(' | ')' | '`' | ';' | '|' | '<' | ',')
+    })
+    .map(|word| word.trim_end_matches(['.', ':']))
+    .filter(|word| !word.is_empty())
+}
+
 /// The words of a text that could be paths.
 pub(super) fn path_words(text: &str) -> impl Iterator<Item = &str> {
     let part = |c: char| c.is_alphanumeric() || "/._-+@~%$\\".contains(c);

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use super::cutting::{quiet, sentences};
+use super::cutting::{quiet, sentences, shell_words};
 use super::diverted::Diverted;
 use super::follows::{Made, deterministic, prepares, unbounded};
 use super::imports::TEMPORARY;
@@ -87,15 +87,6 @@ const TELLING: [&str; 10] = [
     "truth",
     "gt",
 ];
-
-/// The words of a text that a shell would see, without quotes.
-pub(super) fn shell_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| {
-        c.is_whitespace() || matches!(c, '\'' | '"' | '(' | ')' | '`' | ';' | '|' | '<' | ',')
-    })
-    .map(|word| word.trim_end_matches(['.', ':']))
-    .filter(|word| !word.is_empty())
-}
 
 /// An address without scheme and what stands behind `?` and `#`.
 pub(super) fn address(word: &str) -> Option<&str> {

@@ -44,6 +44,11 @@ impl Handed {
         self.history.prompted(text);
     }
 
+    /// The call took what the prompt names, or what ancestors of the base hold.
+    pub(super) fn hands(&self, call: &EventId) -> bool {
+        self.taken.contains_key(call) || self.of_history.contains_key(call)
+    }
+
     /// Learns what a look into the history named.
     pub(super) fn learn(&mut self, output: &Event) {
         let answered = output.answers.as_ref().map(|call| call.event);
@@ -124,10 +129,7 @@ impl Tracker {
     /// The output of a call that took what the prompt names: from now on its lines are no secret.
     pub(super) fn handed_over(&mut self, event: &Event, hits: &[NeedleId]) -> bool {
         let call = event.answers.as_ref().map(|call| call.event);
-        let hands = |call| {
-            self.handed.taken.contains_key(&call) || self.handed.of_history.contains_key(&call)
-        };
-        if !call.is_some_and(hands) || self.contradicts_base(event) {
+        if !call.is_some_and(|call| self.handed.hands(&call)) || self.contradicts_base(event) {
             return false;
         }
         // What no call has committed no look at commits shows, as far as the trace tells.
@@ -153,11 +155,7 @@ impl Tracker {
     pub(super) fn laid(&self, id: NeedleId) -> bool {
         let files = self.lines.files(id);
         let handed = &self.handed;
-        let explained = |event: &EventId| {
-            handed.ordered.contains_key(event)
-                || handed.taken.contains_key(event)
-                || handed.of_history.contains_key(event)
-        };
+        let explained = |event: &EventId| handed.ordered.contains_key(event) || handed.hands(event);
         let mut writers = files.iter().filter_map(|file| self.changes.writer(*file));
         (handed.acted || self.changes.may_have_placed(files))
             && !self.changes.edited(files)

@@ -8,12 +8,10 @@ use std::collections::BTreeSet;
 
 use super::paths::{Paths, Place};
 use super::reads::reads_only;
+use super::revisions::{MIN_ID, is_id};
 
 /// Commits that are remembered.
 const MAX_COMMITS: usize = 4096;
-
-/// A shorter name of a commit is a word.
-const MIN_COMMIT: usize = 6;
 
 /// Options that reach other refs, another repository, or other programs.
 const WIDENS: [&str; 14] = [
@@ -134,7 +132,7 @@ impl History {
         let prompt = prompt.to_lowercase();
         // A commit that the user names is no secret, and lies before the base.
         let words = prompt.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
-        for id in words.filter(|word| is_commit(word) && word.len() > MIN_COMMIT) {
+        for id in words.filter(|word| is_commit(word) && word.len() > MIN_ID) {
             if self.commits.len() < MAX_COMMITS {
                 self.commits.insert(id.to_owned());
             }
@@ -338,12 +336,9 @@ impl History {
     }
 }
 
-/// It may be the name of a commit.
+/// It may be the name of a commit, as git prints it.
 fn is_commit(word: &str) -> bool {
-    let hex = word
-        .bytes()
-        .all(|b| b.is_ascii_hexdigit() && !b.is_ascii_uppercase());
-    hex && (MIN_COMMIT..=40).contains(&word.len()) && word.bytes().any(|b| b.is_ascii_digit())
+    is_id(word) && !word.bytes().any(|b| b.is_ascii_uppercase())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::paths::{Paths, Place, base_name};
 const MAX_KEPT: usize = 256;
 
 /// A shorter name of a commit is a word.
-const MIN_ID: usize = 6;
+pub(super) const MIN_ID: usize = 6;
 
 /// Options of `git log` that reach other refs, or turn its order.
 const BEYOND: [&str; 9] = [

@@ -1,12 +1,11 @@
 //! Whether all that a call takes from elsewhere is named by the prompt: see `given` for what that means.
 
-use super::cutting::{statements, without_heredocs};
+use super::cutting::{shell_words, statements, without_heredocs};
 use super::diverted::{installed, leads_elsewhere, packages_in, plain_package, targets};
-use super::given::{
-    Given, MAX_COMMAND, MIN_NAME, address, repository, shell_words, without_scheme,
-};
+use super::given::{Given, MAX_COMMAND, MIN_NAME, address, repository, without_scheme};
 use super::imports::TEMPORARY;
 use super::paths::{Paths, Place, base_name};
+use super::programs::DOWNLOADERS;
 use super::scope::is_program;
 use super::temporary::is_temporary;
 use crate::similarity::normalise::bare;
@@ -19,9 +18,6 @@ const RUNS: [&str; 16] = [
     "ssh", "scp", "nc", "rsync", "docker", "podman", "kubectl", "gh", "glab", "eval", "sh",
     "python", "python3", "node", "perl", "ruby",
 ];
-
-/// Programs whose arguments are addresses, with or without scheme.
-const FETCHES: [&str; 3] = ["curl", "wget", "aria2c"];
 
 /// All words that a script may have which fetches one address and prints or saves what stands there.
 const PLAIN: [&str; 25] = [
@@ -132,7 +128,10 @@ impl Given {
         if made.any(|word| self.names_path(word, paths)) {
             return None;
         }
-        let fetches = words.iter().any(|word| FETCHES.contains(&base_name(word)));
+        // Their arguments are addresses, with or without scheme.
+        let fetches = words
+            .iter()
+            .any(|word| DOWNLOADERS.contains(&base_name(word)));
         for word in &words {
             self.word(word, fetches, &written, taking, paths, cwd)?;
         }

@@ -308,11 +308,9 @@ impl Tracker {
         let mut scope = match &event.answers {
             Some(call) => {
                 let changes = &self.changes;
-                let own = changes.revisions();
-                {
-                    let base_known = self.starter_known && !changes.any_unrecorded();
-                    scope(call, &changes.paths, changes.cwd_of(event), own, base_known)
-                }
+                let base_known = self.starter_known && !changes.any_unrecorded();
+                let (own, cwd) = (changes.revisions(), changes.cwd_of(event));
+                scope(call, &changes.paths, cwd, own, base_known)
             }
             // The call before the first of the trace: the head of the trace is lost, and with it what the agent wrote.
             None if !self.calls => Scope::OwnChanges,

@@ -124,12 +124,7 @@ fn written(t: &Tracker, path: PathId, text: &str) -> Option<bool> {
     };
     let handed = &t.handed;
     match t.changes.writer(path) {
-        Some(writer)
-            if handed.taken.contains_key(&writer.event)
-                || handed.of_history.contains_key(&writer.event) =>
-        {
-            Some(false)
-        }
+        Some(writer) if handed.hands(&writer.event) => Some(false),
         // Behind any other call that may have written, nobody tells which of them did.
         _ if handed.acted => None,
         Some(writer) if !handed.ordered.contains_key(&writer.event) => None,
